@@ -87,7 +87,6 @@ class AutomaticPreconditioner {
 
   /// For block CG, which keeps one preconditioner: chosen by some steps of CG with the diagonal.
   Made for_linear_system(Ctx& context) const {
-    constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
     if (!kOnHost && !costs_.pays_for(kLargestRoot)) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
@@ -111,11 +110,12 @@ class AutomaticPreconditioner {
   }
 
  private:
+  static constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
+
   /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
   /// but for setups that are not made on their GPUs.
   static MultigridCosts costs_of(Ctx& context, const CsrView<T, Space>& matrix, Index block,
                                  std::size_t scalar_size) {
-    constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
     if (matrix.remote == nullptr) {
       return {matrix.rows, matrix.nnz, block, scalar_size, kOnHost ? kSetupOnHost : kSetupOnGpu};
     }

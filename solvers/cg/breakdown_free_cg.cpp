@@ -67,7 +67,7 @@ void BreakdownFreeCg<T, Ctx>::step() {
   factor_energy();
   if (columns_.ended()) return;
   const PhaseScope phase(context_, Phase::update);
-  const SmallView<double, Space> alpha = energy_solve(product(columns_.active()));
+  const SmallView<double, Space> alpha = energy_solve(PtR_);
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
   multiply<T>(context_, -1, Q(), alpha, 1, columns_.R());
   norms_ = s_.columns.packet.add(columns_.active(), 1);
@@ -80,7 +80,7 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   const Block Z = s_.Z.columns(0, columns_.active());
   const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
   if (directions_.count > 0) {
-    const SmallView<double, Space> QtZ = product(Z.cols());
+    const SmallView<double, Space> QtZ = s_.product.view(directions_.count, Z.cols());
     gram(context_, Q(), MR, QtZ);
     multiply<T>(context_, -1, P(), energy_solve(QtZ), 1, MR, Z);
   } else if (MR.data() != Z.data()) {
@@ -94,15 +94,16 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   read_direction_status(status);
 }
 
-/// Computes G = PᵀQ, r×r, W with W Wᵀ = G⁻¹, and product() ← PᵀR in the same pass over P. W = 0 if
-/// G is not positive definite.
+/// Computes G = PᵀQ, r×r, and PᵀR, r×s, in one pass over P, and W with W Wᵀ = G⁻¹. W = 0 if G is
+/// not positive definite.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::factor_energy() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   s_.columns.packet.clear();
   energy_ = s_.columns.packet.add(directions_.count, directions_.count);
   energy_status_ = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
-  gram<T>(context_, P(), Q(), energy_.there, columns_.R(), product(columns_.active()));
+  PtR_ = s_.product.view(directions_.count, columns_.active());
+  gram<T>(context_, P(), Q(), energy_.there, columns_.R(), PtR_);
   kept_ = directions_.count;
   if (directions_.careful) {
     s_.columns.packet.fetch(context_);
@@ -142,7 +143,7 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
        s_.W.view(directions_.count, kept_));
 }
 
-/// (PᵀQ)⁻¹F for r×s numbers F.
+/// (PᵀQ)⁻¹F for a small matrix F, r×s.
 template <Scalar T, class Ctx>
 SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
     SmallView<double, Space> F) {
@@ -152,12 +153,6 @@ SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
   small_multiply(context_, 1, W, true, F, false, 0, half);
   small_multiply(context_, 1, W, false, half, false, 0, result);
   return result;
-}
-
-/// Memory for a product of the directions' r columns with s others.
-template <Scalar T, class Ctx>
-SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::product(Index s) {
-  return s_.product.view(directions_.count, s);
 }
 
 /// P ← an orthonormal basis of span(Z) by one round of Cholesky QR, or 0 if that fails. Z is kept.

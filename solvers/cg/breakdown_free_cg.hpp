@@ -36,7 +36,6 @@ class BreakdownFreeCg {
   void factor_energy();
   void invert_by_eigenvectors();
   SmallView<double, Space> energy_solve(SmallView<double, Space> F);
-  SmallView<double, Space> product(Index s);
   void orthonormalize_Z(Part status);
   void read_energy_status();
   void read_direction_status(Part status);
@@ -49,6 +48,7 @@ class BreakdownFreeCg {
   Part energy_{};         // G = PᵀQ
   Part energy_status_{};  // of its factor
   Index kept_ = 0;        // columns of W
+  SmallView<double, Space> PtR_{};
 };
 
 }  // namespace heddle::detail

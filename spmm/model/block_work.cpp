@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/spmm/kernels/cuda/staged/stripe_lanes.hpp>
 #include <heddle/spmm/model/traffic.hpp>
 #include <heddle/spmm/model/work.hpp>
 
@@ -15,8 +16,9 @@ struct StagedParts {
   double distinct;         ///< rows of B that thread blocks copy, altogether
   double pair_length;      ///< distinct columns of two neighbouring rows
   double blocks;           ///< thread blocks
-  double columns_of_B;     ///< vectors of 16 bytes per row of B
+  double vectors_of_B;     ///< vectors of 16 bytes per row of B
   double vectors;          ///< the same with those behind the last column
+  bool pairs;              ///< whether threads have two vectors each
   double lanes;            ///< threads per row of C
   double conflicts;        ///< loads of a vector from shared memory per load without conflicts
   double pieces;           ///< of a thread block's rows
@@ -38,14 +40,11 @@ struct StagedParts {
   }
 
  private:
-  /// Where at most a quarter of the vectors lies behind the last column, threads have two each, and
-  /// eight of one row of B are loaded without bank conflicts.
   void set_lanes(const ProductShape& product, bool tall) {
-    constexpr double kPhase = 8;
-    columns_of_B = std::ceil(product.N * product.scalar_bytes / 16);
-    const double padded = std::ceil(columns_of_B / kPhase) * kPhase;
-    const bool pairs = !tall && 4 * columns_of_B >= 3 * padded;
-    vectors = pairs ? padded : columns_of_B;
+    vectors_of_B = std::ceil(product.N * product.scalar_bytes / 16);
+    const auto own = static_cast<Index>(vectors_of_B);
+    pairs = !tall && cuda::has_paired_vectors(own);
+    vectors = pairs ? static_cast<double>(cuda::padded_vectors(own, cuda::kPhase)) : vectors_of_B;
     lanes = pairs ? vectors / 2 : vectors;
     conflicts = pairs ? 1 : 1.5;
   }
@@ -54,9 +53,9 @@ struct StagedParts {
     constexpr double kShare = 110 * 1024;  // memory of one of two thread blocks on a multiprocessor
     constexpr double kPieceColumns = 512;
     const double piece_entries = kShare / 4 / entry_bytes;
-    const double pairs = static_cast<double>(product.A.rows) / 2;
+    const double teams = static_cast<double>(product.A.rows) / 2;
     const auto quads_of = [&](double count) {
-      return pairs * (pair_length / 4 + 0.4 * std::min(count, pair_length)) * 4;
+      return teams * (pair_length / 4 + 0.4 * std::min(count, pair_length)) * 4;
     };
     pieces = std::ceil(
         std::max({1.0, distinct / blocks / kPieceColumns, quads_of(1) / blocks / piece_entries}));
@@ -64,10 +63,9 @@ struct StagedParts {
     const double bytes = distinct * product.N * product.scalar_bytes + quads * entry_bytes;
     const double block_bytes = bytes / (blocks * pieces);
     stripes = std::clamp(std::ceil(block_bytes / kShare), 1.0, vectors);
-    if (lanes == vectors) return;
-    // Eight threads with two vectors each per row of C, or four, in one stage of memory.
+    if (!pairs) return;
     constexpr double kMostThreads = 65536 / 80;  // on a multiprocessor, by their registers
-    const double own_lanes = std::fmod(vectors, 16) > 0 ? 4 : 8;
+    const double own_lanes = cuda::paired_lanes(static_cast<Index>(vectors));
     stripes = std::max(stripes, vectors / (2 * own_lanes));
     resident = std::clamp(std::floor(2 * kShare * stripes / block_bytes), 1.0,
                           std::floor(kMostThreads / (block_rows / 2 * own_lanes)));
@@ -143,7 +141,7 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   const double from_memory = quads * parts.entry_bytes + 4 * parts.distinct + 40 * parts.blocks;
   KernelWork work;
   count_traffic(product, {from_memory, 1, parts.distinct}, work);
-  const double copied = parts.distinct * parts.columns_of_B;
+  const double copied = parts.distinct * parts.vectors_of_B;
   const double read = quads * parts.vectors * parts.conflicts;
   // Each thread loads the values and places of four columns by 16 and 8 bytes.
   const double from_A = quads * parts.lanes / 4 * (product.value_bytes / 2 + 0.5);

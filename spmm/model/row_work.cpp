@@ -32,7 +32,7 @@ double power_of_two(double least) {
 KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const MatrixFeatures& A = product.A;
   const double row_threads = shape.lanes * shape.groups;
-  const double warp_rows = std::max(1.0, kWarp / row_threads);
+  const double warp_rows = std::max(1.0, kWarp / row_threads);  // a row may lie in two warps
   const double warps = static_cast<double>(A.rows) * shape.stripes / warp_rows;
   const double length =
       A.row_mean * (1 + longest_of(product, shape.shares_A ? kThreads / row_threads : warp_rows));

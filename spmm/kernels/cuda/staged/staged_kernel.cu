@@ -10,14 +10,11 @@
 #include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/staged/stripe_lanes.hpp>
 #include <map>
 
 namespace heddle::detail::cuda {
 namespace {
-
-/// Threads whose vectors are loaded from shared memory at once: 128 bytes. They meet no bank
-/// conflicts if they read the same row of B.
-constexpr int kPhase = 8;
 
 /// A version of the kernel. Measured on one H200 (27-point stencil): two vectors per thread win
 /// where they meet no bank conflicts, else a ring of two stages where two thread blocks of whole
@@ -27,7 +24,8 @@ struct StagedConfig {
   static constexpr int kStages = kStagesOf;   // of the ring
   static constexpr int kAhead = kStages - 1;  // pieces whose copies are in flight
   static constexpr int kChunks = kChunksOf;   // vectors of a row of C per thread
-  static constexpr int kUnit = kChunks > 1 ? kPhase / kChunks : 1;  // threads per row of C
+  // Threads per row of C are a multiple of this.
+  static constexpr int kUnit = kChunks > 1 ? kPhase / kChunks : 1;
   // Of the largest thread blocks, registers suffice for kBlocks per multiprocessor. 0: the compiler
   // takes the registers that it wants.
   static constexpr int kMostThreads = kMostThreadsOf;
@@ -136,8 +134,7 @@ class StagedLaunch {
       : context_(context), A_(A), product_(product), parts_(parts) {}
 
   void run() const {
-    const Index vectors = padded(product_.N, kVectorWidth<T>) / kVectorWidth<T>;
-    if (suits_pairs(vectors) && A_.rows_per_block == kBlockRows) {
+    if (has_paired_vectors(vectors()) && A_.rows_per_block == kBlockRows) {
       launch<PairConfig>(blocks_up_to<PairConfig>(kPairBlocks));
     } else if (shape<RingConfig>(kRingBlocks).stripes == 1) {
       launch<RingConfig>(kRingBlocks);
@@ -147,20 +144,12 @@ class StagedLaunch {
   }
 
  private:
-  static Index padded(Index vectors, Index unit) { return (vectors + unit - 1) / unit * unit; }
+  Index vectors() const { return padded_vectors(product_.N, kVectorWidth<T>) / kVectorWidth<T>; }
 
-  /// Whether at most a quarter of the vectors of `PairConfig` lies behind the last column.
-  static bool suits_pairs(Index vectors) { return 4 * vectors >= 3 * padded(vectors, kPhase); }
-
-  /// The sizes of a version. Thread blocks of `PairConfig` have eight threads per row of C, or four
-  /// where that leaves fewer vectors behind the last column.
   template <class Config>
   StageSizes sizes() const {
     StageSizes sizes = Config::kSizes;
-    const Index vectors = padded(product_.N, kVectorWidth<T>) / kVectorWidth<T>;
-    if (Config::kChunks > 1 && padded(vectors, kPhase) < padded(vectors, 2 * kPhase)) {
-      sizes.most_threads /= 2;
-    }
+    if (Config::kChunks > 1) sizes.most_threads = A_.teams() * paired_lanes(vectors());
     return sizes;
   }
 
