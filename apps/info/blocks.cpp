@@ -12,7 +12,8 @@ namespace heddle::apps {
 namespace {
 
 constexpr BlockShape kShapes[] = {{16, 8}, {16, 16}};
-constexpr BlockShape kPanel{16, 8};
+constexpr Index kPanelHeight = 16;
+constexpr std::size_t kGroupBytes = 32;  ///< of a row of a group of columns
 
 double per_entry(double bytes, Index entries) {
   return entries > 0 ? bytes / static_cast<double>(entries) : 0;
@@ -38,10 +39,11 @@ PanelLine panel_line(HostContext& context, const RowPattern& A, Reordering kind)
   PanelLine line;
   line.order = kind;
   BlockOrder order;
-  if (kind != Reordering::none) order.rows = cluster_rows(context, A, {kPanel.height, 1});
-  line.columns = count_blocks(context, A, {kPanel.height, 1}, order);
+  if (kind != Reordering::none) order.rows = cluster_rows(context, A, {kPanelHeight, 1});
+  line.columns = count_blocks(context, A, {kPanelHeight, 1}, order);
   const auto bytes = [&](std::size_t value) {
-    return per_entry(column_panel_bytes(line.columns, kPanel.width, value), A.nnz);
+    const auto width = static_cast<Index>(kGroupBytes / value);
+    return per_entry(column_panel_bytes(line.columns, width, value), A.nnz);
   };
   line.half_bytes = bytes(sizeof(Half));
   line.tf32_bytes = bytes(sizeof(Tf32));

@@ -121,11 +121,16 @@ class Case {
   /// With A stored in each way, whichever the plan chose.
   void add_storage(const BlockOrder& order, const ConstBlockView<Half, DeviceSpace>& B,
                    const BlockView<float, DeviceSpace>& C) {
-    for (const auto& [storage, storage_name] :
-         {std::pair{BlockStorage::blocks, "blocks"}, {BlockStorage::rows, "rows"}}) {
-      LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_, RangeScaling::powers_of_two,
-                                               order, storage);
-      add_line("storage", own(storage_name, [&] { plan.multiply(context_, B, C); }), true);
+    for (const BlockStorage storage : {BlockStorage::blocks, BlockStorage::panels,
+                                       BlockStorage::slices, BlockStorage::staged_slices}) {
+      try {
+        LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_, RangeScaling::powers_of_two,
+                                                 order, storage);
+        add_line("storage", own(storage_name(storage), [&] { plan.multiply(context_, B, C); }),
+                 true);
+      } catch (const InvalidArgument&) {
+        // B has no room in shared memory.
+      }
     }
   }
 
@@ -300,9 +305,10 @@ std::string orders_line(const CaseResult& result) {
 
 std::string table_head() {
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>10}",
-      "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "blocks", "in rows",
-      "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
+      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>"
+      "10}",
+      "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "blocks", "panels",
+      "slices", "staged", "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
 }
 
 std::string table_line(const CaseResult& result) {
@@ -312,13 +318,15 @@ std::string table_line(const CaseResult& result) {
       error = std::max(error, line.error);
   }
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}{:>9.2f}"
+      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}"
+      "{:>9.2f}"
       "{:>9.2f}{:>9.2f}{:>9.2f}"
       "{:>7.2f}{:>10.1e}",
       result.matrix, result.nnz, result.orders.front().blocks, result.N,
       result.best("heddle", "natural"), result.best("heddle", "rows only"),
       result.best("heddle", "rows and"), result.best("storage", "blocks"),
-      result.best("storage", "rows"), result.best("double B"), result.best("csr"),
+      result.best("storage", "panels"), result.best("storage", "slices"),
+      result.best("storage", "staged"), result.best("double B"), result.best("csr"),
       result.best("bsr"), result.best("ell"), result.best("dense"), result.ratio(), error);
 }
 

@@ -18,7 +18,7 @@ void launch_empty_kernel(CudaContext& context, bool early) {
   const dim3 grid(static_cast<unsigned>(context.device().multiprocessors));
   const dim3 block(kThreads);
   if (early) {
-    detail::cuda::launch_second_pass(empty_kernel, grid, block, context.stream());
+    detail::cuda::launch_second_pass(empty_kernel, {grid, block}, context.stream());
   } else {
     empty_kernel<<<grid, block, 0, context.stream()>>>();
     check(cudaGetLastError());

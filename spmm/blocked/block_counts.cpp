@@ -121,15 +121,19 @@ BlockCounts count_blocks(HostContext& context, const RowPattern& A, BlockShape s
   return counts;
 }
 
-double column_panel_bytes(const BlockCounts& columns, Index width,
-                          std::size_t value_bytes) noexcept {
+Index column_groups(const BlockCounts& columns, Index width) noexcept {
   Index groups = 0;
   for (const Index count : columns.per_block_row) groups += (count + width - 1) / width;
-  const auto per_group =
-      static_cast<double>(width) * (sizeof(std::int32_t) + sizeof(std::uint16_t)) +
-      sizeof(std::int64_t);
-  return static_cast<double>(columns.nnz) * static_cast<double>(value_bytes) +
-         static_cast<double>(groups) * per_group + sizeof(std::int64_t) +
+  return groups;
+}
+
+double column_panel_bytes(const BlockCounts& columns, Index width,
+                          std::size_t value_bytes) noexcept {
+  const Index groups = column_groups(columns, width);
+  const Index area = columns.shape.height * width;
+  return static_cast<double>(groups) *
+             (static_cast<double>(area) * static_cast<double>(value_bytes) +
+              static_cast<double>(width) * sizeof(std::int32_t)) +
          static_cast<double>(columns.per_block_row.size() + 1) * sizeof(std::int64_t);
 }
 

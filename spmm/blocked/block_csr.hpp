@@ -31,27 +31,22 @@ struct BlockCsr {
 
 /// A by panels of `height` rows. Of a panel, only the columns with entries are kept, ascending and
 /// in groups of `width`. Panel p has the groups group_offsets[p] … group_offsets[p+1] − 1. Column c
-/// of group g is column columns[g·width + c] of A. Bit i of masks[g·width + c] is set where row i
-/// of the panel has an entry in it. The values of group g begin at value_offsets[g], column by
-/// column, rows ascending. A panel's last group is filled up with empty columns that repeat the
-/// last one. Source: column compaction as in Wang et al., TC-GNN, USENIX ATC 2023; masks with
-/// packed values as in `panel_mma`.
+/// of group g is column columns[g·width + c] of A. Its entry in row i of the panel is
+/// `values[(g·height + i)·width + c]`, 0 where A stores none. A panel's last group is filled up
+/// with columns of zeros that repeat the last one. Source: column compaction as in Wang et al.,
+/// TC-GNN, USENIX ATC 2023.
 template <class V, class Space>
 struct ColumnPanels {
-  static constexpr Index kMostRows = 16;  ///< bits of a mask
-
   Index rows = 0;
   Index cols = 0;
   BlockShape shape;
   Buffer<std::int64_t, Space> group_offsets;  ///< one per panel, and one
-  Buffer<std::int64_t, Space> value_offsets;  ///< one per group, and one
   Buffer<std::int32_t, Space> columns;        ///< width per group
-  Buffer<std::uint16_t, Space> masks;         ///< width per group
-  Buffer<V, Space> values;                    ///< one per entry of A
+  Buffer<V, Space> values;                    ///< area per group
   Buffer<std::int32_t, Space> row_order;      ///< rows entries, or none: the natural order
 
   Index panels() const noexcept { return (rows + shape.height - 1) / shape.height; }
-  Index groups() const noexcept { return static_cast<Index>(value_offsets.size()) - 1; }
+  Index groups() const noexcept { return static_cast<Index>(columns.size()) / shape.width; }
 };
 
 /// A in block CSR, its values rounded to V. V is `Half`, `Bfloat16` or `Tf32`. Runs in parallel
@@ -61,8 +56,8 @@ template <class V, Scalar T>
 BlockCsr<V, HostSpace> make_block_csr(HostContext& context, CsrView<T, HostSpace> A,
                                       BlockShape shape, const BlockOrder& order = {});
 
-/// A in column-compacted panels of at most 16 rows. Otherwise as `make_block_csr`. The order of
-/// columns must be empty: the format keeps each panel's columns by themselves.
+/// A in column-compacted panels. Otherwise as `make_block_csr`. The order of columns must be empty:
+/// the format keeps each panel's columns by themselves.
 template <class V, Scalar T>
 ColumnPanels<V, HostSpace> make_column_panels(HostContext& context, CsrView<T, HostSpace> A,
                                               BlockShape shape, const BlockOrder& order = {});

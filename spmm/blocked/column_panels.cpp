@@ -7,30 +7,26 @@
 namespace heddle {
 namespace {
 
-/// Writes one panel: groups, masks and values, the latter from `next_value` on.
+/// Writes the groups of one panel.
 template <class V, Scalar T>
-void fill_panel(ColumnPanels<V, HostSpace>& panels, Index panel, std::int64_t next_value,
+void fill_panel(ColumnPanels<V, HostSpace>& panels, Index panel,
                 const std::vector<detail::PanelEntry>& entries, const T* values) {
-  const auto width = static_cast<std::size_t>(panels.shape.width);
-  const auto first =
-      static_cast<std::size_t>(panels.group_offsets[static_cast<std::size_t>(panel)]) * width;
-  const auto end =
-      static_cast<std::size_t>(panels.group_offsets[static_cast<std::size_t>(panel + 1)]) * width;
-  std::size_t next = first;
+  const Index width = panels.shape.width;
+  const Index first = panels.group_offsets[static_cast<std::size_t>(panel)];
+  const Index end = panels.group_offsets[static_cast<std::size_t>(panel + 1)];
+  const Index area = panels.shape.area();
+  std::fill_n(panels.values.data() + first * area, (end - first) * area, V{});
+  Index next = first * width;
   for (const detail::PanelEntry& entry : entries) {
-    if (next == first || panels.columns[next - 1] != entry.column) {
-      if (next % width == 0) panels.value_offsets[next / width] = next_value;
-      panels.columns[next] = entry.column;
-      panels.masks[next] = 0;
-      ++next;
+    if (next == first * width || panels.columns.data()[next - 1] != entry.column) {
+      panels.columns.data()[next++] = entry.column;
     }
-    panels.masks[next - 1] = static_cast<std::uint16_t>(panels.masks[next - 1] | 1u << entry.row);
-    panels.values[static_cast<std::size_t>(next_value++)] =
-        V::round(static_cast<double>(values[entry.entry]));
+    const Index group = (next - 1) / width;
+    const Index place = (group * panels.shape.height + entry.row) * width + (next - 1) % width;
+    panels.values.data()[place] = V::round(static_cast<double>(values[entry.entry]));
   }
-  for (; next < end; ++next) {
-    panels.columns[next] = panels.columns[next - 1];
-    panels.masks[next] = 0;
+  for (; next < end * width; ++next) {
+    panels.columns.data()[next] = panels.columns.data()[next - 1];
   }
 }
 
@@ -39,11 +35,6 @@ void fill_panel(ColumnPanels<V, HostSpace>& panels, Index panel, std::int64_t ne
 template <class V, Scalar T>
 ColumnPanels<V, HostSpace> make_column_panels(HostContext& context, CsrView<T, HostSpace> A,
                                               BlockShape shape, const BlockOrder& order) {
-  using Panels = ColumnPanels<V, HostSpace>;
-  if (shape.height > Panels::kMostRows) {
-    throw InvalidArgument("panels of " + std::to_string(shape.height) + " rows: at most " +
-                          std::to_string(Panels::kMostRows) + " are possible");
-  }
   if (!order.columns.empty()) {
     throw InvalidArgument(
         "column-compacted panels keep no order of columns; give one of rows only");
@@ -53,7 +44,7 @@ ColumnPanels<V, HostSpace> make_column_panels(HostContext& context, CsrView<T, H
                           " columns: there must be at least one");
   }
   const BlockCounts counts = count_blocks(context, pattern_of(A), {shape.height, 1}, order);
-  Panels result;
+  ColumnPanels<V, HostSpace> result;
   result.rows = A.rows;
   result.cols = A.cols;
   result.shape = shape;
@@ -61,23 +52,17 @@ ColumnPanels<V, HostSpace> make_column_panels(HostContext& context, CsrView<T, H
   const std::size_t panels = counts.per_block_row.size();
   result.group_offsets = {context, panels + 1};
   result.group_offsets[0] = 0;
-  std::vector<std::int64_t> first_value(panels + 1);
-  const detail::Panels rows{pattern_of(A), shape.height, order};
   for (std::size_t p = 0; p < panels; ++p) {
     const Index groups = (counts.per_block_row[p] + shape.width - 1) / shape.width;
     result.group_offsets[p + 1] = result.group_offsets[p] + groups;
-    first_value[p + 1] = first_value[p] + rows.entries(static_cast<Index>(p));
   }
-  const auto groups = static_cast<std::size_t>(result.group_offsets[panels]);
-  result.value_offsets = {context, groups + 1};
-  result.value_offsets[groups] = A.nnz;
-  result.columns = {context, groups * static_cast<std::size_t>(shape.width)};
-  result.masks = {context, groups * static_cast<std::size_t>(shape.width)};
-  result.values = {context, static_cast<std::size_t>(A.nnz)};
-  detail::for_each_panel(
-      context, rows, [&](Index panel, const std::vector<detail::PanelEntry>& entries) {
-        fill_panel(result, panel, first_value[static_cast<std::size_t>(panel)], entries, A.values);
-      });
+  const Index groups = result.group_offsets[panels];
+  result.columns = {context, static_cast<std::size_t>(groups * shape.width)};
+  result.values = {context, static_cast<std::size_t>(groups * shape.area())};
+  detail::for_each_panel(context, {pattern_of(A), shape.height, order},
+                         [&](Index panel, const std::vector<detail::PanelEntry>& entries) {
+                           fill_panel(result, panel, entries, A.values);
+                         });
   return result;
 }
 
@@ -91,15 +76,10 @@ void reference_product(const ColumnPanels<V, HostSpace>& A, ConstBlockView<float
     for (Index n = 0; n < B.cols(); ++n) {
       float sum = 0;
       for (Index g = A.group_offsets[panel]; g < A.group_offsets[panel + 1]; ++g) {
-        Index value = A.value_offsets[static_cast<std::size_t>(g)];
-        for (Index c = g * A.shape.width; c < (g + 1) * A.shape.width; ++c) {
-          const unsigned mask = A.masks[static_cast<std::size_t>(c)];
-          const int before = std::popcount(mask & ((1u << row) - 1));
-          if ((mask >> row & 1u) != 0) {
-            sum += A.values[static_cast<std::size_t>(value + before)].value() *
-                   B(A.columns[static_cast<std::size_t>(c)], n);
-          }
-          value += std::popcount(mask);
+        for (Index c = 0; c < A.shape.width; ++c) {
+          const Index place = (g * A.shape.height + row) * A.shape.width + c;
+          sum += A.values[static_cast<std::size_t>(place)].value() *
+                 B(A.columns[static_cast<std::size_t>(g * A.shape.width + c)], n);
         }
       }
       C(target, n) = sum;

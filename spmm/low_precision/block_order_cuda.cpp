@@ -7,6 +7,7 @@
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/block_order_cuda.hpp>
 #include <heddle/spmm/low_precision/block_product.hpp>
+#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <numeric>
 #include <random>

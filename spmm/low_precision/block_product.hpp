@@ -1,63 +1,60 @@
 #pragma once
 
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/block_schedule.hpp>
+#include <heddle/spmm/low_precision/rounded_product.hpp>
 
-/// All kernels here let the next kernel of the stream begin while they still run, and begin so
-/// themselves: what other kernels wrote or still read, they touch only after the wait.
+/// Products of a matrix in dense blocks on tensor cores.
 namespace heddle::detail {
 
-/// B in V, as the product reads it.
+/// A in dense blocks of 16 rows, in device memory.
 template <class V>
-struct ShortBlock {
-  const V* values = nullptr;            ///< aligned to 16 bytes
-  Index rows = 0;                       ///< what lies beyond counts as 0
-  Index pitch = 0;                      ///< of a row, in elements: whole 16 bytes
-  const std::int32_t* order = nullptr;  ///< the row that column k of A meets; null: row k
+struct StoredBlocks {
+  const V* values = nullptr;  ///< blocks in `fragment_order`
+  /// Gathered: per block the columns of A that it holds. Else its block column.
+  const std::int32_t* columns = nullptr;
+  bool gathered = false;
+  const std::int32_t* row_order = nullptr;  ///< null: the natural order
 };
 
-/// What the kernel of a low-precision product reads and writes, in device memory.
+/// A product in which teams of warps multiply pieces of block rows.
 template <class V>
 struct BlockProduct {
-  Index rows = 0;  ///< of A and C
-  Index N = 0;
+  StoredBlocks<V> A;
+  ShortBlock<V> B;
+  ScaledBlock C;
   Index units = 0;
   int team_exponent = 0;  ///< 2^this warps share a unit
   const BlockUnit* schedule = nullptr;
   const SplitRow* split = nullptr;
-  const V* values = nullptr;                ///< blocks in `fragment_order`
-  const std::int32_t* columns = nullptr;    ///< block columns
-  const std::int32_t* row_order = nullptr;  ///< null: the natural order
-  const std::int32_t* row_exponents = nullptr;
-  const std::int32_t* column_exponents = nullptr;  ///< null: all are 0
-  ShortBlock<V> B;
   float* partial = nullptr;     ///< sums of pieces: 16 × `slab_columns` entries per slot and slab
   unsigned* arrived = nullptr;  ///< pieces per split row and slab, 0 before and after the product
-  float* C = nullptr;
-  Index ldc = 0;
 };
 
-/// How B is rounded, in device memory.
-template <class V, class T>
-struct Rounding {
-  const T* B = nullptr;
-  Index B_rows = 0;
-  Index N = 0;                          ///< columns of B
-  Index row_step = 0;                   ///< from an entry of B to the next of its column
-  Index column_step = 0;                ///< from an entry of B to the next of its row
-  const std::int32_t* order = nullptr;  ///< row k of the result is row order[k] of B
-  std::int32_t* exponents = nullptr;    ///< N numbers; null: no scaling
-  std::int32_t* largest = nullptr;      ///< room for `kExponentBlocks` numbers per column
-  unsigned* arrived = nullptr;          ///< one number per 32 columns, 0 before and after
-  V* result = nullptr;
-  Index rows = 0;   ///< of the result: whole blocks
-  Index pitch = 0;  ///< of the result: whole 16 bytes
+/// A product in which thread blocks take runs of block rows, and their warps equal shares of the
+/// blocks.
+template <class V>
+struct ShareProduct {
+  StoredBlocks<V> A;
+  ShortBlock<V> B;
+  ScaledBlock C;
+  Index thread_blocks = 0;
+  const RowShare* shares = nullptr;
+  const WarpShare* warps = nullptr;
+  const RowSlots* slots = nullptr;
+  std::int32_t most_slots = 0;  ///< of a thread block
 };
-
-/// Thread blocks that look for the largest exponents of the same columns.
-inline constexpr Index kExponentBlocks = 128;
 
 /// The widest slab of columns that a warp multiplies at a time.
 inline constexpr Index kWidestSlab = 64;
+
+/// The most columns of a `ShareProduct`.
+inline constexpr Index kWidestShare = 8;
+
+/// The warps of a thread block of a `ShareProduct`.
+inline constexpr Index kShareWarps = 16;
+
+/// The most slots that a thread block of a `ShareProduct` has room for.
+inline constexpr std::int32_t kMostShareSlots = 80;
 
 /// Columns of the slabs for N columns: 8, 16, 32 or 64.
 Index slab_columns(Index N) noexcept;
@@ -65,16 +62,12 @@ Index slab_columns(Index N) noexcept;
 /// Warps of a product with N columns that the device has room for at a time.
 Index warps_at_a_time(const CudaContext& context, Index N) noexcept;
 
-/// exponents[j] = the exponent by which column j of B is scaled.
-template <class V, class T>
-void find_column_exponents(CudaContext& context, const Rounding<V, T>& rounding);
-
-/// The scaled B, rounded to V and padded with zeros.
-template <class V, class T>
-void round_block(CudaContext& context, const Rounding<V, T>& rounding);
-
-/// C = A B, scaled back.
+/// C = A B, scaled back. Sums have a fixed order.
 template <class V>
 void multiply_blocks(CudaContext& context, const BlockProduct<V>& product);
+
+/// The same for N ≤ `kWidestShare`.
+template <class V>
+void multiply_shares(CudaContext& context, const ShareProduct<V>& product);
 
 }  // namespace heddle::detail

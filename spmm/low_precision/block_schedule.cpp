@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/block_schedule.hpp>
 
-namespace heddle {
+namespace heddle::detail {
 namespace {
 
 /// Cuts a block row of `count` blocks.
@@ -17,7 +17,62 @@ void add_pieces(BlockSchedule& schedule, std::int32_t row, Index first, Index co
   schedule.split_rows.push_back(split);
 }
 
+/// The end of the run of block rows that begins at `first`: where the blocks before it, each row
+/// counted as one more, come nearest to `target`.
+Index end_of_share(const std::int64_t* row_offsets, Index block_rows, Index first, Index target) {
+  Index end = first;
+  while (end < block_rows) {
+    const Index before = row_offsets[end] + end;
+    const Index after = row_offsets[end + 1] + end + 1;
+    if (after - target > target - before) break;
+    ++end;
+  }
+  return end;
+}
+
+/// Deals the blocks of a thread block's rows out to its warps, and numbers their slots.
+void add_warps(ShareSchedule& schedule, const std::int64_t* row_offsets, const RowShare& share,
+               Index warps) {
+  const Index first = row_offsets[share.first_row];
+  const Index count = row_offsets[share.first_row + share.rows] - first;
+  std::int32_t slot = 0;
+  Index row = share.first_row;
+  for (Index w = 0; w < warps; ++w) {
+    const Index begin = first + count * w / warps;
+    const Index end = first + count * (w + 1) / warps;
+    WarpShare warp{begin, static_cast<std::int32_t>(end - begin), slot, 0};
+    schedule.most_blocks = std::max(schedule.most_blocks, end - begin);
+    for (Index block = begin; block < end; block = std::min<Index>(end, row_offsets[row + 1])) {
+      while (row_offsets[row + 1] <= block) ++row;
+      RowSlots& slots = schedule.slots[static_cast<std::size_t>(row)];
+      if (slots.first == slots.end) slots.first = slot;
+      slots.end = ++slot;
+      const Index place = block - begin;
+      if (place > 0 && place < WarpShare::kMost) warp.starts |= std::uint64_t{1} << place;
+    }
+    schedule.warps.push_back(warp);
+  }
+  schedule.most_slots = std::max(schedule.most_slots, slot);
+}
+
 }  // namespace
+
+ShareSchedule share_schedule(const std::int64_t* row_offsets, Index block_rows, Index thread_blocks,
+                             Index warps) {
+  ShareSchedule schedule;
+  schedule.slots.resize(static_cast<std::size_t>(block_rows), {0, 0});
+  const Index total = row_offsets[block_rows] + block_rows;
+  Index row = 0;
+  for (Index k = 0; k < thread_blocks; ++k) {
+    const Index target = total * (k + 1) / thread_blocks;
+    const Index end = end_of_share(row_offsets, block_rows, row, target);
+    const RowShare share{static_cast<std::int32_t>(row), static_cast<std::int32_t>(end - row)};
+    schedule.shares.push_back(share);
+    add_warps(schedule, row_offsets, share, warps);
+    row = end;
+  }
+  return schedule;
+}
 
 BlockSchedule block_schedule(const std::int64_t* row_offsets, Index block_rows, Index longest) {
   BlockSchedule schedule;
@@ -50,4 +105,4 @@ int warps_per_unit(Index units, Index blocks, Index warps) noexcept {
   return team;
 }
 
-}  // namespace heddle
+}  // namespace heddle::detail

@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/spmm/low_precision/block_product.hpp>
-#include <heddle/spmm/low_precision/fragment_order.hpp>
+#include <heddle/spmm/low_precision/block_matrix.hpp>
+#include <heddle/spmm/low_precision/device_copy.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/round_block.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
-#include <heddle/spmm/low_precision/row_product.hpp>
+#include <heddle/spmm/low_precision/sliced_matrix.hpp>
+#include <heddle/spmm/low_precision/storage_choice.hpp>
 #include <utility>
 
 namespace heddle {
@@ -23,55 +23,6 @@ constexpr int kLeastCapability = 80;
 
 /// The kernels read B by so many bytes.
 constexpr Index kVectorBytes = 16;
-
-/// Block rows are cut where one would keep the warps of a team busy for longer than this many
-/// blocks each, or longer than the other blocks keep all warps.
-constexpr Index kLeastPiece = 8;
-
-Index longest_piece(const CudaContext& context, Index blocks) {
-  const Index warps = detail::warps_at_a_time(context, 1);
-  return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
-}
-
-/// The values of blocks stored by rows, in `fragment_order`.
-template <class V>
-Buffer<V, HostSpace> in_fragment_order(HostContext& host, const Buffer<V, HostSpace>& values) {
-  static constexpr auto kOrder = detail::fragment_order<V>();
-  Buffer<V, HostSpace> ordered(host, values.size());
-  const auto blocks = static_cast<Index>(values.size() / kOrder.size());
-  constexpr Index kLeastBlocks = 64;
-  const Slabs slabs = make_slabs(blocks, kLeastBlocks);
-  parallel_for(host.threads(), slabs.count(), [&](Index slab) {
-    for (Index block = slabs.begin(slab); block < slabs.end(slab); ++block) {
-      const std::size_t first = static_cast<std::size_t>(block) * kOrder.size();
-      for (std::size_t k = 0; k < kOrder.size(); ++k) {
-        ordered.data()[first + k] = values.data()[first + static_cast<std::size_t>(kOrder[k])];
-      }
-    }
-  });
-  return ordered;
-}
-
-/// A buffer of at least `size` entries: this one if it has them.
-template <class T>
-void grow(CudaContext& context, Buffer<T, DeviceSpace>& buffer, Index size) {
-  if (static_cast<Index>(buffer.size()) >= size) return;
-  buffer = {context, static_cast<std::size_t>(size)};
-}
-
-/// The same for counters, which begin at 0.
-void grow_counters(CudaContext& context, Buffer<unsigned, DeviceSpace>& counters, Index size) {
-  if (static_cast<Index>(counters.size()) >= size) return;
-  grow(context, counters, size);
-  check(cudaMemsetAsync(counters.data(), 0, counters.size() * sizeof(unsigned), context.stream()));
-}
-
-template <class T>
-Buffer<T, DeviceSpace> copied(CudaContext& context, const std::vector<T>& values) {
-  Buffer<T, DeviceSpace> placed(context, values.size());
-  context.copy_to_device(placed.data(), values.data(), values.size() * sizeof(T));
-  return placed;
-}
 
 /// What is to be rounded, of a B by rows.
 template <class V, class T>
@@ -87,16 +38,19 @@ detail::Rounding<V, T> by_rows(const ConstBlockView<T, DeviceSpace>& B) {
 
 }  // namespace
 
-bool rows_are_faster(Index nnz, Index blocks, BlockShape shape, std::size_t value_bytes) noexcept {
-  constexpr double kColumns = 8;
-  // A product in rows spends more instructions per byte.
-  constexpr double kShare = .75;
-  const auto bytes = static_cast<double>(value_bytes);
-  const double row_of_B = kColumns * bytes;
-  const double entry = bytes + sizeof(std::int32_t) + row_of_B;
-  const double block = static_cast<double>(shape.height * shape.width) * bytes +
-                       sizeof(std::int32_t) + static_cast<double>(shape.width) * row_of_B;
-  return static_cast<double>(nnz) * entry < kShare * static_cast<double>(blocks) * block;
+const char* storage_name(BlockStorage storage) noexcept {
+  switch (storage) {
+    case BlockStorage::blocks:
+      return "blocks";
+    case BlockStorage::panels:
+      return "panels";
+    case BlockStorage::slices:
+      return "slices";
+    case BlockStorage::staged_slices:
+      return "staged slices";
+    default:
+      return "automatic";
+  }
 }
 
 template <class V>
@@ -114,47 +68,55 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   }
   host_row_exponents_ = heddle::row_exponents(host, A, scaling, V::kLargest, type);
   const HostCsrMatrix<float> rounded = detail::rounded_matrix<V>(host, A, host_row_exponents_);
-  BlockCsr<V, HostSpace> blocked = make_block_csr<V>(host, rounded.view(), kShape, order);
   padded_cols_ = (A.cols + kShape.width - 1) / kShape.width * kShape.width;
-  row_exponents_ = copied(context, host_row_exponents_);
-  if (storage == BlockStorage::rows ||
-      (storage == BlockStorage::automatic &&
-       rows_are_faster(A.nnz, blocked.blocks(), kShape, sizeof(V)))) {
-    store_rows(context, host, std::as_const(rounded).view());
+  row_exponents_ = detail::copied(context, host_row_exponents_);
+  storage_ = storage != BlockStorage::automatic
+                 ? storage
+                 : fastest_storage(context, host, std::as_const(rounded).view(), order);
+  if (storage_ == BlockStorage::blocks || storage_ == BlockStorage::panels) {
+    blocked_ = std::make_unique<detail::BlockMatrix<V>>(
+        context, host, std::as_const(rounded).view(), order, storage_ == BlockStorage::panels);
     return;
   }
-  const BlockSchedule schedule = block_schedule(blocked.row_offsets.data(), blocked.block_rows(),
-                                                longest_piece(context, blocked.blocks()));
-  blocks_ = blocked.blocks();
-  units_ = static_cast<Index>(schedule.units.size());
-  split_rows_ = static_cast<Index>(schedule.split_rows.size());
-  slots_ = schedule.slots;
-  schedule_ = copied(context, schedule.units);
-  split_ = copied(context, schedule.split_rows);
-  values_ = place(context, in_fragment_order<V>(host, blocked.values));
-  columns_ = place(context, std::move(blocked.columns));
-  row_order_ = place(context, std::move(blocked.row_order));
-  column_order_ = place(context, std::move(blocked.column_order));
+  const bool staged = storage_ == BlockStorage::staged_slices;
+  if (staged && !detail::SlicedMatrix<V>::stages(context, padded_cols_)) {
+    throw InvalidArgument(
+        fmt::format("16 bytes of each of {} rows of B have no room in {} bytes of shared memory",
+                    padded_cols_, context.device().shared_bytes_per_block));
+  }
+  sliced_ = std::make_unique<detail::SlicedMatrix<V>>(context, host, std::as_const(rounded).view(),
+                                                      staged);
 }
 
 template <class V>
-void LowPrecisionPlan<V, CudaContext>::store_rows(CudaContext& context, HostContext& host,
-                                                  const CsrView<float, HostSpace>& A) {
-  Buffer<V, HostSpace> values(host, static_cast<std::size_t>(A.nnz));
-  std::vector<std::int32_t> long_rows;
-  for (Index row = 0; row < A.rows; ++row) {
-    for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-      values.data()[k] = V::round(static_cast<double>(A.values[k]));
-    }
-    if (A.row_offsets[row + 1] - A.row_offsets[row] > detail::kLongShortRow) {
-      long_rows.push_back(static_cast<std::int32_t>(row));
-    }
-  }
-  rows_format_.lane_exponent = detail::lane_exponent(A.rows, A.nnz);
-  rows_format_.offsets = copied(context, std::vector(A.row_offsets, A.row_offsets + A.rows + 1));
-  rows_format_.columns = copied(context, std::vector(A.columns, A.columns + A.nnz));
-  rows_format_.values = place(context, std::move(values));
-  rows_format_.long_rows = copied(context, long_rows);
+LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(LowPrecisionPlan&&) noexcept = default;
+template <class V>
+LowPrecisionPlan<V, CudaContext>& LowPrecisionPlan<V, CudaContext>::operator=(
+    LowPrecisionPlan&&) noexcept = default;
+template <class V>
+LowPrecisionPlan<V, CudaContext>::~LowPrecisionPlan() = default;
+
+template <class V>
+BlockStorage LowPrecisionPlan<V, CudaContext>::fastest_storage(CudaContext& context,
+                                                               HostContext& host,
+                                                               const CsrView<float, HostSpace>& A,
+                                                               const BlockOrder& order) const {
+  detail::StorageCounts counts;
+  counts.cols = padded_cols_;
+  counts.nnz = A.nnz;
+  counts.blocks = count_blocks(host, pattern_of(A), kShape, order).blocks();
+  counts.groups = column_groups(
+      count_blocks(host, pattern_of(A), {kShape.height, 1}, {order.rows, {}}), kShape.width);
+  counts.gathered_lines = detail::gathered_lines(host, A);
+  counts.stages = detail::SlicedMatrix<V>::stages(context, padded_cols_);
+  const detail::StorageTimes times =
+      detail::storage_times(counts, sizeof(V), context.device().multiprocessors);
+  const std::pair<double, BlockStorage> candidates[] = {
+      {times.blocks, BlockStorage::blocks},
+      {times.panels, BlockStorage::panels},
+      {times.slices, BlockStorage::slices},
+      {times.staged_slices, BlockStorage::staged_slices}};
+  return std::ranges::min_element(candidates, {}, [](const auto& c) { return c.first; })->second;
 }
 
 template <class V>
@@ -171,16 +133,16 @@ detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& con
                                                                 detail::Rounding<V, T> rounding,
                                                                 bool scaled) {
   constexpr Index kPiece = kVectorBytes / static_cast<Index>(sizeof(V));
-  rounding.order = column_order_.data();
+  rounding.order = column_order();
   rounding.rows = padded_cols_;
   rounding.pitch = (rounding.N + kPiece - 1) / kPiece * kPiece;
-  grow(context, B_, rounding.rows * rounding.pitch);
+  detail::grow(context, B_, rounding.rows * rounding.pitch);
   rounding.result = B_.data();
   if constexpr (!std::is_same_v<T, V>) {
     if (scaled) {
-      grow(context, column_exponents_, rounding.N);
-      grow(context, largest_exponents_, rounding.N * detail::kExponentBlocks);
-      grow_counters(context, arrived_blocks_, rounding.N);
+      detail::grow(context, column_exponents_, rounding.N);
+      detail::grow(context, largest_exponents_, rounding.N * detail::kExponentBlocks);
+      detail::grow_counters(context, arrived_blocks_, rounding.N);
       rounding.exponents = column_exponents_.data();
       rounding.largest = largest_exponents_.data();
       rounding.arrived = arrived_blocks_.data();
@@ -192,25 +154,8 @@ detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& con
 }
 
 template <class V>
-void LowPrecisionPlan<V, CudaContext>::multiply_in_rows(CudaContext& context,
-                                                        const detail::ShortBlock<V>& B,
-                                                        BlockView<float, DeviceSpace> C,
-                                                        bool scaled) {
-  detail::RowProduct<V> product;
-  product.rows = rows_;
-  product.N = C.cols();
-  product.lane_exponent = rows_format_.lane_exponent;
-  product.row_offsets = rows_format_.offsets.data();
-  product.columns = rows_format_.columns.data();
-  product.values = rows_format_.values.data();
-  product.long_rows = rows_format_.long_rows.data();
-  product.long_count = static_cast<Index>(rows_format_.long_rows.size());
-  product.row_exponents = row_exponents_.data();
-  product.column_exponents = scaled ? column_exponents_.data() : nullptr;
-  product.B = B;
-  product.C = C.data();
-  product.ldc = C.ld();
-  detail::multiply_rows<V>(context, product);
+const std::int32_t* LowPrecisionPlan<V, CudaContext>::column_order() const noexcept {
+  return blocked_ != nullptr ? blocked_->column_order() : nullptr;
 }
 
 template <class V>
@@ -218,31 +163,17 @@ void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
                                                       const detail::ShortBlock<V>& B,
                                                       BlockView<float, DeviceSpace> C,
                                                       bool scaled) {
-  if (in_rows()) return multiply_in_rows(context, B, C, scaled);
-  const Index slab = detail::slab_columns(C.cols());
-  const Index slabs = (C.cols() + slab - 1) / slab;
-  grow(context, partial_, kShape.height * slots_ * slabs * slab);
-  grow_counters(context, arrived_pieces_, split_rows_ * slabs);
-  const int team =
-      warps_per_unit(units_ * slabs, blocks_ * slabs, detail::warps_at_a_time(context, C.cols()));
-  detail::BlockProduct<V> product;
-  product.rows = rows_;
-  product.N = C.cols();
-  product.units = units_;
-  product.team_exponent = std::countr_zero(static_cast<unsigned>(team));
-  product.schedule = schedule_.data();
-  product.split = split_.data();
-  product.values = values_.data();
-  product.columns = columns_.data();
-  product.row_order = row_order_.data();
-  product.row_exponents = row_exponents_.data();
-  product.column_exponents = scaled ? column_exponents_.data() : nullptr;
-  product.B = B;
-  product.partial = partial_.data();
-  product.arrived = arrived_pieces_.data();
-  product.C = C.data();
-  product.ldc = C.ld();
-  detail::multiply_blocks<V>(context, product);
+  const detail::ScaledBlock result{C.data(),
+                                   C.rows(),
+                                   C.cols(),
+                                   C.ld(),
+                                   row_exponents_.data(),
+                                   scaled ? column_exponents_.data() : nullptr};
+  if (blocked_ != nullptr) {
+    blocked_->multiply(context, B, result);
+  } else {
+    sliced_->multiply(context, B, result);
+  }
 }
 
 template <class V>
@@ -290,7 +221,7 @@ void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
   columns_of_B_ = B.cols();
   scaled_ = false;
   if (C.empty()) return;
-  multiply_short(context, {B.data(), cols_, B.ld(), column_order_.data()}, C, false);
+  multiply_short(context, {B.data(), cols_, B.ld(), column_order()}, C, false);
 }
 
 template <class V>

@@ -2,7 +2,8 @@
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
-#include <heddle/spmm/low_precision/block_product.hpp>
+#include <heddle/spmm/low_precision/round_block.hpp>
+#include <heddle/spmm/low_precision/scaling.hpp>
 #include <type_traits>
 
 namespace heddle::detail {
@@ -101,7 +102,7 @@ void find_column_exponents(CudaContext& context, const Rounding<V, T>& r) {
   const Index blocks = std::clamp<Index>(ceil_div(r.B_rows, kLeastRows), 1, kExponentBlocks);
   const dim3 grid(static_cast<unsigned>(blocks),
                   static_cast<unsigned>(ceil_div(r.N, Index{kWarp})));
-  cuda::launch_second_pass(exponents_kernel<V, T>, grid, dim3(kThreads), context.stream(), r);
+  cuda::launch_second_pass(exponents_kernel<V, T>, {grid, dim3(kThreads)}, context.stream(), r);
 }
 
 template <class V, class T>
@@ -111,7 +112,7 @@ void round_block(CudaContext& context, const Rounding<V, T>& r) {
   const Index most = Index{16} * context.device().multiprocessors;
   const Index blocks = std::min(ceil_div(r.rows, Index{layout.rows_per_block()}), most);
   const dim3 grid(static_cast<unsigned>(blocks));
-  cuda::launch_second_pass(round_kernel<V, T>, grid, dim3(kThreads), context.stream(), r, layout);
+  cuda::launch_second_pass(round_kernel<V, T>, {grid, dim3(kThreads)}, context.stream(), r, layout);
 }
 
 #define HEDDLE_INSTANTIATE_FOR(V, T)                                        \

@@ -61,7 +61,7 @@ void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, con
   if (teams < 2) return;
   dispatch_at_least<1, 4, 16, kWarpSize>(
       static_cast<int>(std::min<Index>(product.N, kWarpSize)), [&]<int kLanes>() {
-        launch_second_pass(add_carries_kernel<kLanes, T>, blocks_for(teams, kWarps), kThreads,
+        launch_second_pass(add_carries_kernel<kLanes, T>, {blocks_for(teams, kWarps), kThreads},
                            context.stream(), product, path.points(), path.stretches(), stretches,
                            teams, carries);
       });

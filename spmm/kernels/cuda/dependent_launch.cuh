@@ -24,17 +24,25 @@ __device__ inline void wait_for_first_pass() {
 #endif
 }
 
+/// The threads of a kernel, and the shared memory that its thread blocks ask for at the launch.
+struct PassShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+};
+
 /// Launches the second pass `kernel` after the kernel launched last on `stream`. The second pass
 /// must call `wait_for_first_pass`. It begins early if the first one calls `allow_next_pass`.
 template <class... Parameters, class... Arguments>
-void launch_second_pass(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+void launch_second_pass(void (*kernel)(Parameters...), const PassShape& shape, cudaStream_t stream,
                         Arguments&&... arguments) {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = block;
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
   config.attrs = &overlap;
   config.numAttrs = 1;

@@ -28,6 +28,9 @@ std::vector<std::int32_t> shuffled(Index size, unsigned seed) {
 template <class V>
 class LowPrecisionCuda : public test::CudaTest {
  protected:
+  static constexpr BlockStorage kStorages[] = {BlockStorage::blocks, BlockStorage::panels,
+                                               BlockStorage::slices, BlockStorage::staged_slices};
+
   static constexpr ProductPrecision precision() {
     if constexpr (std::is_same_v<V, Half>) return ProductPrecision::half;
     if constexpr (std::is_same_v<V, Bfloat16>) return ProductPrecision::bf16;
@@ -45,8 +48,14 @@ class LowPrecisionCuda : public test::CudaTest {
 
   /// Multiplies twice, compares the bits, and compares with the exact product.
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order = {}) {
-    expect_bound(A, N, order, BlockStorage::blocks);
-    if (order.rows.empty()) expect_bound(A, N, order, BlockStorage::rows);
+    for (const BlockStorage storage : kStorages) {
+      const bool in_rows =
+          storage == BlockStorage::slices || storage == BlockStorage::staged_slices;
+      const Index fits = context().device().shared_bytes_per_block > 100'000 ? 3001 : 1000;
+      if (in_rows && !order.rows.empty()) continue;
+      if (storage == BlockStorage::staged_slices && A.cols > fits) continue;
+      expect_bound(A, N, order, storage);
+    }
   }
 
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order,
@@ -74,10 +83,20 @@ class LowPrecisionCuda : public test::CudaTest {
       const std::vector<std::int32_t> columns = plan.column_exponents(context());
       const ProductError error = product_error<float>(host_, A.view(), B.view(), result.view(),
                                                       precision(), {plan.row_exponents(), columns});
-      EXPECT_LE(error.share, 1) << A.rows << 'x' << A.cols << ", N = " << N << ", row " << error.row
-                                << ", column " << error.column;
+      EXPECT_LE(error.share, 1) << storage_name(storage) << ' ' << A.rows << 'x' << A.cols
+                                << ", N = " << N << ", row " << error.row << ", column "
+                                << error.column;
       EXPECT_GT(error.largest, 0);
     }
+  }
+
+  static std::vector<std::pair<BlockStorage, Index>> storages_and_widths(
+      const std::vector<Index>& widths) {
+    std::vector<std::pair<BlockStorage, Index>> all;
+    for (const BlockStorage storage : kStorages) {
+      for (const Index N : widths) all.push_back({storage, N});
+    }
+    return all;
   }
 
   /// The product with a B that is in V already, its rows `ld` apart. What lies between its rows is
@@ -135,9 +154,9 @@ TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
   // Columns that end inside a block, orders of both, and a block row that is cut.
   const auto A = test::power_law_matrix<double>(200, 3001, 2900);
   for (const BlockOrder& order : {BlockOrder{}, BlockOrder{shuffled(200, 3), shuffled(3001, 4)}}) {
-    LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
-                                                  RangeScaling::powers_of_two, order);
-    for (const Index N : {3, 8, 20, 70}) {
+    for (const auto& [storage, N] : this->storages_and_widths({3, 8, 20, 70})) {
+      LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
+                                                    RangeScaling::powers_of_two, order, storage);
       MultiVector<double, HostSpace> B(this->host_, A.cols, N);
       test::RandomBlock<double> entries(A.cols, N, N, 5);
       for (Index i = 0; i < A.cols; ++i) {
@@ -164,7 +183,7 @@ TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
 
 TYPED_TEST(LowPrecisionCuda, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
   const auto A = test::random_matrix<double>(90, 111, 6);
-  for (const BlockStorage storage : {BlockStorage::blocks, BlockStorage::rows}) {
+  for (const BlockStorage storage : TestFixture::kStorages) {
     LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
                                                   RangeScaling::powers_of_two, {}, storage);
     for (const Index N : {1, 8, 37}) {
@@ -197,15 +216,44 @@ TYPED_TEST(LowPrecisionCuda, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
   }
 }
 
-TYPED_TEST(LowPrecisionCuda, MatricesWithScatteredEntriesStayInRows) {
-  const auto scattered = test::random_matrix<double>(2000, 2000, 9);
-  const auto band = test::band_matrix<double>(500, 500, 40);
-  const auto in_rows = [&](const TestMatrix<double>& A) {
+TYPED_TEST(LowPrecisionCuda, StorageFollowsThePattern) {
+  const auto storage_of = [&](const TestMatrix<double>& A) {
     return LowPrecisionPlan<TypeParam, CudaContext>(this->context(), this->host_, A.view())
-        .in_rows();
+        .storage();
   };
-  EXPECT_TRUE(in_rows(scattered));
-  EXPECT_FALSE(in_rows(band));
+  // Full blocks; half of each block's columns; entries that share no block; a small, full B.
+  EXPECT_EQ(storage_of(test::band_matrix<double>(5000, 5000, 200)), BlockStorage::blocks);
+  const auto every_other = test::matrix_with_pattern<double>(4000, 4000, [](Index i) {
+    std::vector<Index> columns;
+    for (Index j = std::max<Index>(0, i / 16 * 16 - 96);
+         j < std::min<Index>(4000, i / 16 * 16 + 96); j += 2) {
+      columns.push_back(j);
+    }
+    return columns;
+  });
+  EXPECT_EQ(storage_of(every_other), BlockStorage::panels);
+  const auto scattered = test::matrix_with_pattern<double>(40'000, 40'000, [](Index i) {
+    std::vector<Index> columns;
+    for (Index k = 0; k < 5; ++k) columns.push_back((i / 8 * 8 + 7919 * k * k) % 39'900 + i % 8);
+    std::sort(columns.begin(), columns.end());
+    return columns;
+  });
+  EXPECT_EQ(storage_of(scattered), BlockStorage::slices);
+}
+
+TYPED_TEST(LowPrecisionCuda, LongRowsAreCutIntoPieces) {
+  // More entries than a piece has, than a thread block's pieces have, and fewer than eight rows.
+  this->expect_bound(test::power_law_matrix<double>(2000, 1500, 1400), 8);
+  this->expect_bound(test::power_law_matrix<double>(70, 2900, 2900), 12);
+  this->expect_bound(test::random_matrix<double>(3, 700, 650), 3);
+}
+
+TYPED_TEST(LowPrecisionCuda, AStagedBThatHasNoRoomIsRefused) {
+  const auto A = test::random_matrix<double>(20, 60'000, 3);
+  EXPECT_THROW((LowPrecisionPlan<TypeParam, CudaContext>(this->context(), this->host_, A.view(),
+                                                         RangeScaling::powers_of_two, {},
+                                                         BlockStorage::staged_slices)),
+               InvalidArgument);
 }
 
 TYPED_TEST(LowPrecisionCuda, WithoutScalingNumbersInTheRangeKeepTheirBound) {

@@ -207,7 +207,7 @@ void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<V>& panels
                       const double* parts, cudaStream_t stream) {
   if (panels.split_count == 0) return;
   const Index entries = panels.split_count * kPanelRows * product.N;
-  launch_second_pass(add_parts_kernel<T>, blocks_for(entries, kPartThreads), kPartThreads, stream,
+  launch_second_pass(add_parts_kernel<T>, {blocks_for(entries, kPartThreads), kPartThreads}, stream,
                      product, panels.split_panels, panels.split_count, parts);
 }
 

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <bit>
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/spmm/blocked/block_csr.hpp>
+#include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/low_precision/block_matrix.hpp>
+#include <heddle/spmm/low_precision/device_copy.hpp>
+#include <heddle/spmm/low_precision/fragment_order.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// Block rows are cut where one would keep the warps of a team busy for longer than this many
+/// blocks each, or longer than the other blocks keep all warps.
+constexpr Index kLeastPiece = 8;
+
+/// Thread blocks with shares take at most this many block rows, so that their slots have room.
+constexpr Index kMostShareRows = 32;
+
+Index longest_piece(const CudaContext& context, Index blocks) {
+  const Index warps = warps_at_a_time(context, 1);
+  return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
+}
+
+/// The values of blocks stored by rows, in `fragment_order`.
+template <class V>
+Buffer<V, HostSpace> in_fragment_order(HostContext& host, const Buffer<V, HostSpace>& values) {
+  static constexpr auto kOrder = fragment_order<V>();
+  Buffer<V, HostSpace> ordered(host, values.size());
+  const auto blocks = static_cast<Index>(values.size() / kOrder.size());
+  constexpr Index kLeastBlocks = 64;
+  const Slabs slabs = make_slabs(blocks, kLeastBlocks);
+  parallel_for(host.threads(), slabs.count(), [&](Index slab) {
+    for (Index block = slabs.begin(slab); block < slabs.end(slab); ++block) {
+      const std::size_t first = static_cast<std::size_t>(block) * kOrder.size();
+      for (std::size_t k = 0; k < kOrder.size(); ++k) {
+        ordered.data()[first + k] = values.data()[first + static_cast<std::size_t>(kOrder[k])];
+      }
+    }
+  });
+  return ordered;
+}
+
+}  // namespace
+
+template <class V>
+BlockMatrix<V>::BlockMatrix(CudaContext& context, HostContext& host,
+                            const CsrView<float, HostSpace>& A, const BlockOrder& order,
+                            bool compacted)
+    : gathered_(compacted) {
+  if (compacted) {
+    ColumnPanels<V, HostSpace> panels = make_column_panels<V>(host, A, kShape, {order.rows, {}});
+    blocks_ = panels.groups();
+    set_schedules(context, panels.group_offsets.data(), panels.panels());
+    set_values(context, host, panels.values);
+    columns_ = place(context, std::move(panels.columns));
+    row_order_ = place(context, std::move(panels.row_order));
+    return;
+  }
+  BlockCsr<V, HostSpace> blocked = make_block_csr<V>(host, A, kShape, order);
+  blocks_ = blocked.blocks();
+  set_schedules(context, blocked.row_offsets.data(), blocked.block_rows());
+  set_values(context, host, blocked.values);
+  columns_ = place(context, std::move(blocked.columns));
+  row_order_ = place(context, std::move(blocked.row_order));
+  column_order_ = place(context, std::move(blocked.column_order));
+}
+
+template <class V>
+void BlockMatrix<V>::set_values(CudaContext& context, HostContext& host,
+                                const Buffer<V, HostSpace>& values) {
+  values_ = place(context, in_fragment_order<V>(host, values));
+}
+
+template <class V>
+void BlockMatrix<V>::set_schedules(CudaContext& context, const std::int64_t* row_offsets,
+                                   Index block_rows) {
+  const BlockSchedule schedule =
+      block_schedule(row_offsets, block_rows, longest_piece(context, blocks_));
+  units_ = static_cast<Index>(schedule.units.size());
+  split_rows_ = static_cast<Index>(schedule.split_rows.size());
+  slots_ = schedule.slots;
+  schedule_ = copied(context, schedule.units);
+  split_ = copied(context, schedule.split_rows);
+  const Index thread_blocks = std::max<Index>(context.device().multiprocessors,
+                                              (block_rows + kMostShareRows - 1) / kMostShareRows);
+  const ShareSchedule shares = share_schedule(row_offsets, block_rows, thread_blocks, kShareWarps);
+  // A run of block rows ends where the next one begins: one long block row makes its run uneven.
+  const Index even = blocks_ / (thread_blocks * kShareWarps) + 1;
+  if (shares.most_blocks > std::min(2 * even, WarpShare::kMost) ||
+      shares.most_slots > kMostShareSlots) {
+    return;
+  }
+  shares_ = thread_blocks;
+  share_slots_ = shares.most_slots;
+  row_shares_ = copied(context, shares.shares);
+  warp_shares_ = copied(context, shares.warps);
+  row_slots_ = copied(context, shares.slots);
+}
+
+template <class V>
+StoredBlocks<V> BlockMatrix<V>::stored() const noexcept {
+  return {values_.data(), columns_.data(), gathered_, row_order_.data()};
+}
+
+template <class V>
+void BlockMatrix<V>::multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) {
+  if (C.N > kWidestShare || shares_ == 0) return multiply_units(context, B, C);
+  ShareProduct<V> product;
+  product.A = stored();
+  product.B = B;
+  product.C = C;
+  product.thread_blocks = shares_;
+  product.shares = row_shares_.data();
+  product.warps = warp_shares_.data();
+  product.slots = row_slots_.data();
+  product.most_slots = share_slots_;
+  multiply_shares(context, product);
+}
+
+template <class V>
+void BlockMatrix<V>::multiply_units(CudaContext& context, const ShortBlock<V>& B,
+                                    const ScaledBlock& C) {
+  const Index slab = slab_columns(C.N);
+  const Index slabs = (C.N + slab - 1) / slab;
+  grow(context, partial_, kShape.height * slots_ * slabs * slab);
+  grow_counters(context, arrived_, split_rows_ * slabs);
+  const int team = warps_per_unit(units_ * slabs, blocks_ * slabs, warps_at_a_time(context, C.N));
+  BlockProduct<V> product;
+  product.A = stored();
+  product.B = B;
+  product.C = C;
+  product.units = units_;
+  product.team_exponent = std::countr_zero(static_cast<unsigned>(team));
+  product.schedule = schedule_.data();
+  product.split = split_.data();
+  product.partial = partial_.data();
+  product.arrived = arrived_.data();
+  multiply_blocks(context, product);
+}
+
+#define HEDDLE_INSTANTIATE(V) template class BlockMatrix<V>;
+HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/spmm/low_precision/block_mma.cuh>
+#include <heddle/spmm/low_precision/block_product.hpp>
+
+/// What the kernels that multiply blocks on tensor cores share: a warp's loads of A and B, its
+/// products, and the stores of its sums.
+namespace heddle::detail {
+
+/// Of a 16×8 tile of C per entry, as mma leaves them.
+template <int kTiles>
+using TileSums = float[kTiles][4];
+
+/// The rows of C that a lane holds sums of, and the exponents by which they were scaled.
+struct RowsOfC {
+  std::int32_t row[2] = {-1, -1};
+  int exponent[2] = {0, 0};
+};
+
+__device__ inline RowsOfC rows_of_C(const ScaledBlock& C, const std::int32_t* row_order,
+                                    Index block_row, int lane) {
+  RowsOfC result;
+  for (int h = 0; h < 2; ++h) {
+    const Index position = block_row * kBlockRows + lane / 4 + 8 * h;
+    if (block_row < 0 || position >= C.rows) continue;
+    result.row[h] =
+        row_order == nullptr ? static_cast<std::int32_t>(position) : __ldg(row_order + position);
+    result.exponent[h] = __ldg(C.row_exponents + result.row[h]);
+  }
+  return result;
+}
+
+/// Where a lane finds its part of a slab of B.
+template <class V, int kTiles>
+class SlabOfB {
+ public:
+  using Layout = SlabLayout<V, kTiles>;
+  using Registers = std::uint32_t[2][Layout::kGroups][Layout::kGroup];
+
+  __device__ SlabOfB(const ShortBlock<V>& B, Index N, Index column, int lane)
+      : first_(B.values + column + Layout::column_of_B(lane)),
+        order_(B.order),
+        rows_(static_cast<std::int32_t>(B.rows)),
+        pitch_(static_cast<std::int32_t>(B.pitch)) {
+    const Index at = column + Layout::column_of_B(lane);
+#pragma unroll
+    for (int group = 0; group < Layout::kGroups; ++group) {
+      inside_[group] = at + group * Layout::kGroupColumns < N;
+    }
+  }
+
+  /// The lane's entries of two rows of B. Those of block columns can lie beyond B, where they are
+  /// 0, and B can have an order.
+  template <bool kGathered>
+  __device__ void load_rows(Registers& b, const std::int32_t (&rows)[2]) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const bool row_inside = rows[h] < rows_;
+      const std::int32_t row = order_ != nullptr && row_inside ? __ldg(order_ + rows[h]) : rows[h];
+      const V* const from = first_ + Index{row} * pitch_;
+#pragma unroll
+      for (int group = 0; group < Layout::kGroups; ++group) {
+        if (row_inside && inside_[group]) {
+          load(b[h][group], from + group * Layout::kGroupColumns);
+        } else {
+          for (std::uint32_t& value : b[h][group]) value = 0;
+        }
+      }
+    }
+  }
+
+ private:
+  const V* first_;  ///< the lane's first column
+  const std::int32_t* order_;
+  std::int32_t rows_;
+  std::int32_t pitch_;
+  bool inside_[Layout::kGroups];
+};
+
+/// The lane's rows of B for each of kAhead blocks.
+template <int kAhead>
+using RowsOfB = std::int32_t[kAhead][2];
+
+/// Those of the blocks first … first + kAhead − 1 as far as they are among the next `count`: rows
+/// of the columns that a block holds, or of its block column.
+template <class V, bool kGathered, int kAhead>
+__device__ void find_rows(const StoredBlocks<V>& A, Index first, int count, int lane,
+                          RowsOfB<kAhead>& rows) {
+  using Layout = SlabLayout<V, 1>;
+#pragma unroll
+  for (int u = 0; u < kAhead; ++u) {
+    if (u >= count) continue;
+    const int block_column = kGathered ? 0 : __ldg(A.columns + first + u);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int inner = Layout::row_of_B(lane, h);
+      rows[u][h] = kGathered ? __ldg(A.columns + (first + u) * Layout::kInner + inner)
+                             : block_column * Layout::kInner + inner;
+    }
+  }
+}
+
+/// A block of A and the rows of B that it meets.
+template <class V, int kTiles>
+struct Operands {
+  using Layout = SlabLayout<V, kTiles>;
+  std::uint32_t a[4];
+  typename SlabOfB<V, kTiles>::Registers b;
+
+  __device__ void load_A(const StoredBlocks<V>& A, Index block, int lane) {
+    load_block(a, A.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
+  }
+
+  __device__ void multiply(TileSums<kTiles>& sums) const {
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+      constexpr int kGroup = Layout::kGroup;
+      using Bits = decltype(V::bits);
+      multiply_add(sums[tile], a, fragment_of_B(b[0][tile / kGroup][tile % kGroup], Bits{}),
+                   fragment_of_B(b[1][tile / kGroup][tile % kGroup], Bits{}), V{});
+    }
+  }
+};
+
+/// sums += other, of one tile.
+__device__ inline void add_tile(float (&sums)[4], const float4& other) {
+  sums[0] += other.x;
+  sums[1] += other.y;
+  sums[2] += other.z;
+  sums[3] += other.w;
+}
+
+__device__ inline float4 vector_of(const float (&sums)[4]) {
+  return make_float4(sums[0], sums[1], sums[2], sums[3]);
+}
+
+/// Stores the neighbouring entries at `to`, in vectors if it is aligned to them.
+template <int kCount>
+__device__ inline void store_entries(float* to, const float (&entries)[kCount], int inside) {
+  constexpr int kVector = kCount < 4 ? 2 : 4;
+  if (inside >= kCount && reinterpret_cast<std::uintptr_t>(to) % (kVector * sizeof(float)) == 0) {
+#pragma unroll
+    for (int k = 0; k < kCount; k += kVector) {
+      if constexpr (kVector == 4) {
+        *reinterpret_cast<float4*>(to + k) =
+            make_float4(entries[k], entries[k + 1], entries[k + 2], entries[k + 3]);
+      } else {
+        *reinterpret_cast<float2*>(to + k) = make_float2(entries[k], entries[k + 1]);
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) {
+    if (k < inside) to[k] = entries[k];
+  }
+}
+
+/// Scales the sums back and stores them.
+template <class V, int kTiles>
+__device__ void store(const ScaledBlock& C, const RowsOfC& rows, Index column, int lane,
+                      const TileSums<kTiles>& sums) {
+  using Layout = SlabLayout<V, kTiles>;
+  constexpr int kEntries = 2 * Layout::kGroup;
+#pragma unroll
+  for (int group = 0; group < Layout::kGroups; ++group) {
+    const Index at = column + group * Layout::kGroupColumns + Layout::column_of_C(lane);
+    if (at >= C.N) continue;
+    const int inside = static_cast<int>(min(C.N - at, Index{kEntries}));
+    int exponents[kEntries] = {};
+    if (C.column_exponents != nullptr) {
+#pragma unroll
+      for (int k = 0; k < kEntries; ++k) {
+        if (k < inside) exponents[k] = C.column_exponents[at + k];
+      }
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (rows.row[h] < 0) continue;
+      float entries[kEntries];
+#pragma unroll
+      for (int j = 0; j < Layout::kGroup; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int k = Layout::offset_in_C(j, e);
+          entries[k] =
+              ldexpf(sums[group * Layout::kGroup + j][2 * h + e], -rows.exponent[h] - exponents[k]);
+        }
+      }
+      store_entries(C.values + Index{rows.row[h]} * C.ld + at, entries, inside);
+    }
+  }
+}
+
+}  // namespace heddle::detail

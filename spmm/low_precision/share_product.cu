@@ -1,0 +1,125 @@
+#include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/spmm/low_precision/block_operands.cuh>
+
+namespace heddle::detail {
+namespace {
+
+constexpr int kWarps = static_cast<int>(kShareWarps);
+/// Two thread blocks fit a multiprocessor at a time, so that those of the next product load A while
+/// these still run.
+constexpr int kBlocksPerMultiprocessor = 2;
+constexpr int kAhead = 4;  // blocks of A whose loads a warp has under way at a time
+
+using Sums = TileSums<1>;
+
+/// Keeps the sums so far in `slot`, and begins new ones.
+__device__ void keep(float4* slots, std::int32_t slot, int lane, Sums& sums) {
+  slots[slot * kWarp + lane] = vector_of(sums[0]);
+  for (float& sum : sums[0]) sum = 0;
+}
+
+/// Multiplies a warp's blocks. The sums of each block row go to a slot of their own. A's first
+/// blocks are loaded while the kernel before still runs. `before_wait` ends what else is done until
+/// then.
+template <class V, bool kGathered, class BeforeWait>
+__device__ void multiply_share(const ShareProduct<V>& p, const WarpShare& share, int lane,
+                               float4* slots, const BeforeWait& before_wait) {
+  const SlabOfB<V, 1> slab(p.B, p.C.N, 0, lane);
+  std::int32_t slot = share.first_slot;
+  Sums sums = {};
+  RowsOfB<kAhead> rows;
+  Operands<V, 1> operands[kAhead];
+  const auto load_A = [&](int k) {
+#pragma unroll
+    for (int u = 0; u < kAhead; ++u) {
+      if (k + u < share.count) operands[u].load_A(p.A, share.first + k + u, lane);
+    }
+  };
+  find_rows<V, kGathered, kAhead>(p.A, share.first, share.count, lane, rows);
+  load_A(0);
+  before_wait();
+  cuda::wait_for_first_pass();
+  for (int k = 0; k < share.count; k += kAhead) {
+#pragma unroll
+    for (int u = 0; u < kAhead; ++u) {
+      if (k + u < share.count) slab.template load_rows<kGathered>(operands[u].b, rows[u]);
+    }
+    const int next = k + kAhead;
+    find_rows<V, kGathered, kAhead>(p.A, share.first + next, share.count - next, lane, rows);
+#pragma unroll
+    for (int u = 0; u < kAhead; ++u) {
+      if (k + u >= share.count) continue;
+      if ((share.starts >> (k + u) & 1) != 0) keep(slots, slot++, lane, sums);
+      operands[u].multiply(sums);
+    }
+    load_A(next);
+  }
+  if (share.count > 0) keep(slots, slot, lane, sums);
+}
+
+/// The slots of a block row, and where a lane stores their sum.
+struct StoredRow {
+  RowSlots slots = {0, 0};
+  RowsOfC rows;
+
+  StoredRow() = default;
+  template <class V>
+  __device__ StoredRow(const ShareProduct<V>& p, Index block_row, int lane)
+      : rows(rows_of_C(p.C, p.A.row_order, block_row, lane)) {
+    if (block_row >= 0) slots = p.slots[block_row];
+  }
+
+  template <class V>
+  __device__ void add_and_store(const ShareProduct<V>& p, const float4* sums_of_slots,
+                                int lane) const {
+    Sums sums = {};
+    for (std::int32_t slot = slots.first; slot < slots.end; ++slot) {
+      add_tile(sums[0], sums_of_slots[slot * kWarp + lane]);
+    }
+    store<V, 1>(p.C, rows, 0, lane, sums);
+  }
+};
+
+/// A thread block multiplies its block rows: first its warps their shares of the blocks, then each
+/// warp adds the slots of some rows in their order.
+template <class V, bool kGathered>
+__global__ __launch_bounds__(kWarps* kWarp, kBlocksPerMultiprocessor) void share_product_kernel(
+    ShareProduct<V> p) {
+  extern __shared__ float4 slots[];
+  cuda::allow_next_pass();
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const RowShare rows = p.shares[blockIdx.x];
+  const WarpShare share = p.warps[static_cast<Index>(blockIdx.x) * kWarps + warp];
+  // What a warp needs of its first block row at the end waits in shared memory, as registers are
+  // full of A and B.
+  __shared__ StoredRow first_rows[kWarps * kWarp];
+  const Index first = warp < rows.rows ? rows.first_row + warp : -1;
+  const StoredRow mine(p, first, lane);
+  multiply_share<V, kGathered>(p, share, lane, slots, [&] { first_rows[threadIdx.x] = mine; });
+  __syncthreads();
+  if (first < 0) return;
+  first_rows[threadIdx.x].add_and_store(p, slots, lane);
+  for (int k = warp + kWarps; k < rows.rows; k += kWarps) {
+    StoredRow(p, rows.first_row + k, lane).add_and_store(p, slots, lane);
+  }
+}
+
+}  // namespace
+
+template <class V>
+void multiply_shares(CudaContext& context, const ShareProduct<V>& p) {
+  if (p.thread_blocks == 0 || p.C.N == 0) return;
+  const std::size_t bytes = static_cast<std::size_t>(p.most_slots) * kWarp * sizeof(float4);
+  cuda::launch_second_pass(
+      p.A.gathered ? share_product_kernel<V, true> : share_product_kernel<V, false>,
+      {dim3(static_cast<unsigned>(p.thread_blocks)), dim3(kWarps * kWarp), bytes}, context.stream(),
+      p);
+}
+
+#define HEDDLE_INSTANTIATE(V) template void multiply_shares(CudaContext&, const ShareProduct<V>&);
+HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

@@ -1,0 +1,293 @@
+#include <heddle/linalg/context/kernel.cuh>
+#include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/spmm/low_precision/sliced_product.hpp>
+#include <heddle/spmm/narrow/narrow_values.cuh>
+#include <type_traits>
+
+namespace heddle::detail {
+namespace {
+
+constexpr unsigned kAllLanes = 0xffffffffu;
+constexpr int kPieces = static_cast<int>(kPiecesPerSlice);
+
+/// Thread blocks per multiprocessor that registers leave room for.
+constexpr int kSliceBlocks = 4;
+
+/// Loads of A under way at a time. With B in shared memory, few of them leave more registers.
+constexpr int loads_at_a_time(bool staged) { return staged ? 2 : 4; }
+
+/// The columns of B in 16 bytes, of which a lane keeps sums; in the end those of its part.
+template <class V>
+using Sums = float[kPerPiece<V>];
+template <class V>
+inline constexpr int kPerLane = kPerPiece<V> / static_cast<int>(kLanesPerPiece);
+
+/// A lane's entries of one load.
+template <class V>
+struct Entries {
+  static_assert(kEntriesPerLoad == 2);
+  /// Two values as they lie in memory: registers that hold one of 16 bits each would be half empty.
+  using Pair = std::conditional_t<sizeof(V) == 2, std::uint32_t, uint2>;
+
+  std::int32_t column[2];  ///< −1: none, whose value is 0
+  Pair values;
+
+  __device__ void load(const SlicedProduct<V>& p, std::int64_t at) {
+    const int2 columns = __ldg(reinterpret_cast<const int2*>(p.columns) + at);
+    column[0] = columns.x;
+    column[1] = columns.y;
+    values = __ldg(reinterpret_cast<const Pair*>(p.values) + at);
+  }
+  __device__ void clear() {
+    column[0] = -1;
+    column[1] = -1;
+    values = Pair{};
+  }
+  __device__ float value(int e) const {
+    if constexpr (sizeof(V) == 2) {
+      return widened(V{static_cast<std::uint16_t>(values >> 16 * e)});
+    } else {
+      return widened(V{e == 0 ? values.x : values.y});
+    }
+  }
+};
+
+/// A batch of loads of a slice.
+template <class V, int kLoads>
+struct Batch {
+  Entries<V> entries[kLoads];
+
+  __device__ void load(const SlicedProduct<V>& p, const RowSlice& slice, int from, int lane) {
+#pragma unroll
+    for (int g = 0; g < kLoads; ++g) {
+      if (from + g < slice.loads) {
+        entries[g].load(p, slice.first + (from + g) * kWarp + lane);
+      } else {
+        entries[g].clear();
+      }
+    }
+  }
+};
+
+template <class V>
+__device__ void add_entry(float a, const uint4& row_of_B, Sums<V>& sums) {
+  float b[kPerPiece<V>];
+  unpack<V>(row_of_B, b);
+#pragma unroll
+  for (int j = 0; j < kPerPiece<V>; ++j) sums[j] = fmaf(a, b[j], sums[j]);
+}
+
+/// Where a lane reads 16 bytes of a row of B.
+template <class V>
+struct RowsInMemory {
+  const V* first;
+  std::int32_t pitch;
+
+  template <int kLoads>
+  __device__ void add(const Batch<V, kLoads>& batch, Sums<V>& sums) const {
+    uint4 rows[kLoads][kEntriesPerLoad];
+#pragma unroll
+    for (int g = 0; g < kLoads; ++g) {
+#pragma unroll
+      for (int e = 0; e < kEntriesPerLoad; ++e) {
+        const std::int32_t column = batch.entries[g].column[e];
+        rows[g][e] = make_uint4(0, 0, 0, 0);
+        if (column >= 0) {
+          rows[g][e] = __ldg(reinterpret_cast<const uint4*>(first + Index{column} * pitch));
+        }
+      }
+    }
+#pragma unroll
+    for (int g = 0; g < kLoads; ++g) {
+#pragma unroll
+      for (int e = 0; e < kEntriesPerLoad; ++e) {
+        add_entry<V>(batch.entries[g].value(e), rows[g][e], sums);
+      }
+    }
+  }
+};
+
+template <class V>
+struct RowsInSharedMemory {
+  const uint4* rows;
+
+  template <int kLoads>
+  __device__ void add(const Batch<V, kLoads>& batch, Sums<V>& sums) const {
+#pragma unroll
+    for (int g = 0; g < kLoads; ++g) {
+#pragma unroll
+      for (int e = 0; e < kEntriesPerLoad; ++e) {
+        const Entries<V>& entries = batch.entries[g];
+        const std::int32_t column = entries.column[e];
+        if (column >= 0) add_entry<V>(entries.value(e), rows[column], sums);
+      }
+    }
+  }
+};
+
+/// The first half of sums where `upper` is false, else the second one, plus that of the lane at
+/// this distance, which keeps the other half.
+template <int kCount>
+__device__ void halve(const float (&sums)[2 * kCount], bool upper, int distance,
+                      float (&half)[kCount]) {
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    const float kept = upper ? sums[kCount + j] : sums[j];
+    const float sent = upper ? sums[j] : sums[kCount + j];
+    half[j] = kept + __shfl_xor_sync(kAllLanes, sent, distance);
+  }
+}
+
+/// A piece's columns from `first_column` on, of its four lanes together.
+template <class V>
+struct PieceSums {
+  int first_column;  ///< among the columns of 16 bytes of B
+  float sums[kPerLane<V>];
+
+  __device__ PieceSums(const Sums<V>& of_lane, int lane) {
+    const bool upper = (lane & 2 * kPieces) != 0;
+    const bool odd = (lane & kPieces) != 0;
+    float half[2 * kPerLane<V>];
+    halve(of_lane, upper, 2 * kPieces, half);
+    halve(half, odd, kPieces, sums);
+    first_column = (upper ? 2 * kPerLane<V> : 0) + (odd ? kPerLane<V> : 0);
+  }
+};
+
+/// Scales neighbouring entries of a row of C back and stores them.
+template <int kCount>
+__device__ void store_row(const ScaledBlock& C, std::int32_t row, int exponent, Index at,
+                          const float (&sums)[kCount]) {
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    if (at + j >= C.N) return;
+    const int of_column = C.column_exponents == nullptr ? 0 : C.column_exponents[at + j];
+    C.values[row * C.ld + at + j] = ldexpf(sums[j], -exponent - of_column);
+  }
+}
+
+/// The sum of each row in several pieces, in the order of the pieces.
+template <class V>
+__device__ void add_cut_rows(const SlicedProduct<V>& p, const SliceShare& share, Index at,
+                             const float* slots) {
+  constexpr int kColumns = kPerPiece<V>;
+  const Index entries = static_cast<Index>(share.end_cut_row - share.first_cut_row) * kColumns;
+  for (Index k = threadIdx.x; k < entries; k += blockDim.x) {
+    const CutRow cut = p.cut_rows[share.first_cut_row + k / kColumns];
+    const auto column = static_cast<int>(k % kColumns);
+    float sum[1] = {};
+    for (std::int32_t slot = cut.first_slot; slot < cut.end_slot; ++slot) {
+      sum[0] += slots[slot * kColumns + column];
+    }
+    store_row(p.C, cut.row, p.C.row_exponents[cut.row], at + column, sum);
+  }
+}
+
+/// Copies the 16 bytes from column `at` on of every row of B to shared memory.
+template <class V>
+__device__ void stage(const ShortBlock<V>& B, Index at, uint4* rows) {
+  for (Index row = threadIdx.x; row < B.rows; row += blockDim.x) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(rows + row));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                 "l"(B.values + row * B.pitch + at));
+  }
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  __syncthreads();
+}
+
+/// A warp multiplies every W-th slice of its thread block, W its warps. blockIdx.y is the piece of
+/// 16 bytes of the rows of B. A is read before the kernel before has ended.
+template <class V, bool kStaged>
+__global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
+                             kStaged
+                                 ? 1
+                                 : kSliceBlocks) void sliced_product_kernel(SlicedProduct<V> p) {
+  extern __shared__ uint4 shared[];
+  constexpr int kLoads = loads_at_a_time(kStaged);
+  constexpr int kColumns = kPerPiece<V>;
+  cuda::allow_next_pass();
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const auto warps = static_cast<int>(blockDim.x) / kWarp;
+  const Index at = static_cast<Index>(blockIdx.y) * kColumns;
+  float* const slots = reinterpret_cast<float*>(shared + (kStaged ? p.B.rows : 0));
+  const SliceShare share = p.shares[blockIdx.x];
+  if constexpr (kStaged) {
+    cuda::wait_for_first_pass();
+    stage(p.B, at, shared);
+  }
+  bool waited = kStaged;
+  for (int k = share.first_slice + warp; k < share.end_slice; k += warps) {
+    const RowSlice slice = p.slices[k];
+    const std::int32_t target = p.targets[k * kPieces + lane % kPieces];
+    const int exponent = target >= 0 ? __ldg(p.C.row_exponents + target) : 0;
+    Batch<V, kLoads> batch;
+    batch.load(p, slice, 0, lane);
+    if (!waited) cuda::wait_for_first_pass();
+    waited = true;
+    Sums<V> sums = {};
+    for (int from = 0; from < slice.loads; from += kLoads) {
+      if constexpr (kStaged) {
+        Batch<V, kLoads> next;
+        next.load(p, slice, from + kLoads, lane);
+        RowsInSharedMemory<V>{shared}.add(batch, sums);
+        batch = next;
+      } else {
+        if (from > 0) batch.load(p, slice, from, lane);
+        RowsInMemory<V>{p.B.values + at, static_cast<std::int32_t>(p.B.pitch)}.add(batch, sums);
+      }
+    }
+    const PieceSums<V> piece(sums, lane);
+    if (target >= 0) {
+      store_row(p.C, target, exponent, at + piece.first_column, piece.sums);
+    } else if (target <= kFirstSlot) {
+      float* const to = slots + (kFirstSlot - target) * kColumns + piece.first_column;
+#pragma unroll
+      for (int j = 0; j < kPerLane<V>; ++j) to[j] = piece.sums[j];
+    }
+  }
+  if (!waited) cuda::wait_for_first_pass();
+  if (share.first_cut_row == share.end_cut_row) return;
+  __syncthreads();
+  add_cut_rows(p, share, at, slots);
+}
+
+template <class V, bool kStaged>
+void launch(CudaContext& context, const SlicedProduct<V>& p) {
+  const std::size_t bytes = sliced_product_bytes(p.B.rows, p.most_slots, kStaged);
+  const auto kernel = sliced_product_kernel<V, kStaged>;
+  if constexpr (kStaged) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(context.device().shared_bytes_per_block)));
+  }
+  const dim3 grid(static_cast<unsigned>(p.thread_blocks),
+                  static_cast<unsigned>(ceil_div(p.C.N, Index{kPerPiece<V>})));
+  const auto threads = static_cast<unsigned>(kWarp * (kStaged ? kStagedWarps : kSliceWarps));
+  cuda::launch_second_pass(kernel, {grid, dim3(threads), bytes}, context.stream(), p);
+}
+
+}  // namespace
+
+std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool staged) noexcept {
+  constexpr std::size_t kPieceBytes = 16;  // of B
+  constexpr std::size_t kSlotBytes = 32;   // the sums of at most 8 columns
+  return (staged ? static_cast<std::size_t>(rows_of_B) * kPieceBytes : 0) +
+         static_cast<std::size_t>(slots) * kSlotBytes;
+}
+
+template <class V>
+void multiply_slices(CudaContext& context, const SlicedProduct<V>& p) {
+  if (p.thread_blocks == 0 || p.C.N == 0) return;
+  if (p.staged) {
+    launch<V, true>(context, p);
+  } else {
+    launch<V, false>(context, p);
+  }
+}
+
+#define HEDDLE_INSTANTIATE(V) template void multiply_slices(CudaContext&, const SlicedProduct<V>&);
+HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

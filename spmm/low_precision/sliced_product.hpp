@@ -1,0 +1,36 @@
+#pragma once
+
+#include <heddle/spmm/low_precision/rounded_product.hpp>
+#include <heddle/spmm/low_precision/sliced_rows.hpp>
+
+/// Products of a matrix in slices of rows, without tensor cores.
+namespace heddle::detail {
+
+/// What the kernel reads and writes, in device memory.
+template <class V>
+struct SlicedProduct {
+  Index thread_blocks = 0;
+  const SliceShare* shares = nullptr;
+  const RowSlice* slices = nullptr;
+  const std::int32_t* targets = nullptr;
+  const CutRow* cut_rows = nullptr;
+  const std::int32_t* columns = nullptr;
+  const V* values = nullptr;
+  std::int32_t most_slots = 0;  ///< of a thread block
+  bool staged = false;          ///< each thread block copies its piece of B to shared memory first
+  ShortBlock<V> B;              ///< without an order
+  ScaledBlock C;
+};
+
+/// Shared memory of a thread block of a product, in bytes: slots, and B if it is staged.
+std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool staged) noexcept;
+
+/// Warps per thread block: of a staged product it takes the whole multiprocessor.
+inline constexpr Index kSliceWarps = 8;
+inline constexpr Index kStagedWarps = 32;
+
+/// C = A B, scaled back. A row's sum has a fixed order.
+template <class V>
+void multiply_slices(CudaContext& context, const SlicedProduct<V>& product);
+
+}  // namespace heddle::detail
