@@ -84,16 +84,27 @@ void BlockMatrix<V>::set_schedules(CudaContext& context, const std::int64_t* row
   slots_ = schedule.slots;
   schedule_ = copied(context, schedule.units);
   split_ = copied(context, schedule.split_rows);
-  const Index thread_blocks = std::max<Index>(context.device().multiprocessors,
-                                              (block_rows + kMostShareRows - 1) / kMostShareRows);
-  const ShareSchedule shares = share_schedule(row_offsets, block_rows, thread_blocks, kShareWarps);
-  // A run of block rows ends where the next one begins: one long block row makes its run uneven.
-  const Index even = blocks_ / (thread_blocks * kShareWarps) + 1;
-  if (shares.most_blocks > std::min(2 * even, WarpShare::kMost) ||
-      shares.most_slots > kMostShareSlots) {
-    return;
+  set_shares(context, row_offsets, block_rows);
+}
+
+template <class V>
+void BlockMatrix<V>::set_shares(CudaContext& context, const std::int64_t* row_offsets,
+                                Index block_rows) {
+  constexpr Index kMostBlocks = kShareWarps * WarpShare::kMost;
+  constexpr Index kMostTries = 4;  // each with an eighth more thread blocks
+  Index thread_blocks =
+      std::max<Index>({context.device().multiprocessors, (blocks_ + kMostBlocks - 1) / kMostBlocks,
+                       (block_rows + kMostShareRows - 1) / kMostShareRows});
+  ShareSchedule shares;
+  const auto fits = [&] {
+    return shares.most_blocks <= WarpShare::kMost && shares.most_slots <= kMostShareSlots;
+  };
+  for (Index k = 0; k < kMostTries; ++k, thread_blocks += thread_blocks / 8) {
+    shares = share_schedule(row_offsets, block_rows, thread_blocks, kShareWarps);
+    if (fits()) break;
   }
-  shares_ = thread_blocks;
+  if (!fits()) return;
+  shares_ = static_cast<Index>(shares.shares.size());
   share_slots_ = shares.most_slots;
   row_shares_ = copied(context, shares.shares);
   warp_shares_ = copied(context, shares.warps);

@@ -29,6 +29,7 @@ class BlockMatrix {
  private:
   void set_values(CudaContext& context, HostContext& host, const Buffer<V, HostSpace>& values);
   void set_schedules(CudaContext& context, const std::int64_t* row_offsets, Index block_rows);
+  void set_shares(CudaContext& context, const std::int64_t* row_offsets, Index block_rows);
   StoredBlocks<V> stored() const noexcept;
   void multiply_units(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C);
 

@@ -38,29 +38,36 @@ struct SlabLayout {
   }
 };
 
-/// Registers in one load of 4, 8 or 16 bytes, which `from` must be aligned to.
+/// Registers in one load of 4, 8 or 16 bytes, which `from` must be aligned to; 0 if not `wanted`.
+/// Not a load of constants (.nc), which may move before the wait for the kernel that writes them.
 template <int kCount>
-__device__ inline void load(std::uint32_t (&to)[kCount], const void* from) {
+__device__ inline void load_if(std::uint32_t (&to)[kCount], const void* from, bool wanted) {
+  for (std::uint32_t& value : to) value = 0;
   if constexpr (kCount == 4) {
-    const uint4 loaded = __ldg(static_cast<const uint4*>(from));
-    to[0] = loaded.x;
-    to[1] = loaded.y;
-    to[2] = loaded.z;
-    to[3] = loaded.w;
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %5, 0;\n@p ld.global.v4.u32 {%0, %1, %2, %3}, [%4];\n}"
+        : "+r"(to[0]), "+r"(to[1]), "+r"(to[2]), "+r"(to[3])
+        : "l"(from), "r"(static_cast<int>(wanted))
+        : "memory");
   } else if constexpr (kCount == 2) {
-    const uint2 loaded = __ldg(static_cast<const uint2*>(from));
-    to[0] = loaded.x;
-    to[1] = loaded.y;
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %3, 0;\n@p ld.global.v2.u32 {%0, %1}, [%2];\n}"
+                 : "+r"(to[0]), "+r"(to[1])
+                 : "l"(from), "r"(static_cast<int>(wanted))
+                 : "memory");
   } else {
-    to[0] = __ldg(static_cast<const std::uint32_t*>(from));
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p ld.global.u32 %0, [%1];\n}"
+                 : "+r"(to[0])
+                 : "l"(from), "r"(static_cast<int>(wanted))
+                 : "memory");
   }
 }
 
 /// A lane's 16 bytes of a block of A, past the first-level cache: other warps don't need them.
 __device__ inline void load_block(std::uint32_t (&a)[4], const void* from) {
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-               : "l"(from));
+               : "l"(from)
+               : "memory");
 }
 
 /// What a lane holds of a tile's 8 rows of B as a fragment of a product. 16 bits: two neighbours of

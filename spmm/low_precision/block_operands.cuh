@@ -19,13 +19,12 @@ struct RowsOfC {
 };
 
 __device__ inline RowsOfC rows_of_C(const ScaledBlock& C, const std::int32_t* row_order,
-                                    Index block_row, int lane) {
+                                    std::int32_t block_row, int lane) {
   RowsOfC result;
   for (int h = 0; h < 2; ++h) {
-    const Index position = block_row * kBlockRows + lane / 4 + 8 * h;
+    const std::int32_t position = block_row * kBlockRows + lane / 4 + 8 * h;
     if (block_row < 0 || position >= C.rows) continue;
-    result.row[h] =
-        row_order == nullptr ? static_cast<std::int32_t>(position) : __ldg(row_order + position);
+    result.row[h] = row_order == nullptr ? position : __ldg(row_order + position);
     result.exponent[h] = __ldg(C.row_exponents + result.row[h]);
   }
   return result;
@@ -38,43 +37,42 @@ class SlabOfB {
   using Layout = SlabLayout<V, kTiles>;
   using Registers = std::uint32_t[2][Layout::kGroups][Layout::kGroup];
 
-  __device__ SlabOfB(const ShortBlock<V>& B, Index N, Index column, int lane)
-      : first_(B.values + column + Layout::column_of_B(lane)),
+  __device__ SlabOfB(const ShortBlock<V>& B, int N, int column, int lane)
+      : first_(reinterpret_cast<const char*>(B.values + column + Layout::column_of_B(lane))),
         order_(B.order),
-        rows_(static_cast<std::int32_t>(B.rows)),
-        pitch_(static_cast<std::int32_t>(B.pitch)) {
-    const Index at = column + Layout::column_of_B(lane);
+        rows_(B.rows),
+        row_bytes_(B.row_bytes) {
+    const int at = column + Layout::column_of_B(lane);
 #pragma unroll
     for (int group = 0; group < Layout::kGroups; ++group) {
       inside_[group] = at + group * Layout::kGroupColumns < N;
     }
   }
 
-  /// The lane's entries of two rows of B. Those of block columns can lie beyond B, where they are
-  /// 0, and B can have an order.
+  /// The lane's entries of two rows of B if `wanted`, else 0. Those of block columns can lie beyond
+  /// B, where they are 0, and B can have an order. Without branches, so that the loads of several
+  /// blocks follow each other.
   template <bool kGathered>
-  __device__ void load_rows(Registers& b, const std::int32_t (&rows)[2]) const {
+  __device__ void load_rows(Registers& b, const std::int32_t (&rows)[2], bool wanted) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const bool row_inside = rows[h] < rows_;
-      const std::int32_t row = order_ != nullptr && row_inside ? __ldg(order_ + rows[h]) : rows[h];
-      const V* const from = first_ + Index{row} * pitch_;
+      const bool row_inside = wanted && (kGathered || rows[h] < rows_);
+      const bool ordered = !kGathered && order_ != nullptr && row_inside;
+      const std::int32_t row = ordered ? __ldg(order_ + rows[h]) : rows[h];
+      const char* const from = first_ + Index{row} * row_bytes_;
 #pragma unroll
       for (int group = 0; group < Layout::kGroups; ++group) {
-        if (row_inside && inside_[group]) {
-          load(b[h][group], from + group * Layout::kGroupColumns);
-        } else {
-          for (std::uint32_t& value : b[h][group]) value = 0;
-        }
+        constexpr int kStep = Layout::kGroupColumns * static_cast<int>(sizeof(V));
+        load_if(b[h][group], from + group * kStep, row_inside && inside_[group]);
       }
     }
   }
 
  private:
-  const V* first_;  ///< the lane's first column
+  const char* first_;  ///< the lane's first column
   const std::int32_t* order_;
   std::int32_t rows_;
-  std::int32_t pitch_;
+  std::int32_t row_bytes_;
   bool inside_[Layout::kGroups];
 };
 
@@ -88,17 +86,27 @@ template <class V, bool kGathered, int kAhead>
 __device__ void find_rows(const StoredBlocks<V>& A, Index first, int count, int lane,
                           RowsOfB<kAhead>& rows) {
   using Layout = SlabLayout<V, 1>;
+  constexpr int kInner = Layout::kInner;
+  const int inner = Layout::row_of_B(lane, 0);
+  const std::int32_t* const columns = A.columns + (kGathered ? first * kInner + inner : first);
 #pragma unroll
   for (int u = 0; u < kAhead; ++u) {
-    if (u >= count) continue;
-    const int block_column = kGathered ? 0 : __ldg(A.columns + first + u);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const int inner = Layout::row_of_B(lane, h);
-      rows[u][h] = kGathered ? __ldg(A.columns + (first + u) * Layout::kInner + inner)
-                             : block_column * Layout::kInner + inner;
+      rows[u][h] = 0;
+      if (u >= count) continue;
+      const int half = h * kInner / 2;
+      rows[u][h] = kGathered ? __ldg(columns + u * kInner + half)
+                             : __ldg(columns + u) * kInner + inner + half;
     }
   }
+}
+
+/// Where a lane's part of a block of A lies.
+template <class V>
+__device__ const V* lane_of_block(const StoredBlocks<V>& A, Index block, int lane) {
+  constexpr int kLaneValues = 16 / static_cast<int>(sizeof(V));
+  return A.values + (block * kWarp + lane) * kLaneValues;
 }
 
 /// A block of A and the rows of B that it meets.
@@ -108,8 +116,10 @@ struct Operands {
   std::uint32_t a[4];
   typename SlabOfB<V, kTiles>::Registers b;
 
-  __device__ void load_A(const StoredBlocks<V>& A, Index block, int lane) {
-    load_block(a, A.values + (block * kWarp + lane) * (16 / static_cast<int>(sizeof(V))));
+  /// `lane_of_A`: the lane's part of a first block, of which this one is the k-th.
+  __device__ void load_A(const V* lane_of_A, int k) {
+    constexpr int kLaneValues = 16 / static_cast<int>(sizeof(V));
+    load_block(a, lane_of_A + k * (kWarp * kLaneValues));
   }
 
   __device__ void multiply(TileSums<kTiles>& sums) const {
@@ -159,15 +169,15 @@ __device__ inline void store_entries(float* to, const float (&entries)[kCount], 
 
 /// Scales the sums back and stores them.
 template <class V, int kTiles>
-__device__ void store(const ScaledBlock& C, const RowsOfC& rows, Index column, int lane,
+__device__ void store(const ScaledBlock& C, const RowsOfC& rows, int column, int lane,
                       const TileSums<kTiles>& sums) {
   using Layout = SlabLayout<V, kTiles>;
   constexpr int kEntries = 2 * Layout::kGroup;
 #pragma unroll
   for (int group = 0; group < Layout::kGroups; ++group) {
-    const Index at = column + group * Layout::kGroupColumns + Layout::column_of_C(lane);
+    const int at = column + group * Layout::kGroupColumns + Layout::column_of_C(lane);
     if (at >= C.N) continue;
-    const int inside = static_cast<int>(min(C.N - at, Index{kEntries}));
+    const int inside = min(C.N - at, kEntries);
     int exponents[kEntries] = {};
     if (C.column_exponents != nullptr) {
 #pragma unroll
@@ -185,7 +195,7 @@ __device__ void store(const ScaledBlock& C, const RowsOfC& rows, Index column, i
         for (int e = 0; e < 2; ++e) {
           const int k = Layout::offset_in_C(j, e);
           entries[k] =
-              ldexpf(sums[group * Layout::kGroup + j][2 * h + e], -rows.exponent[h] - exponents[k]);
+              scaled(sums[group * Layout::kGroup + j][2 * h + e], -rows.exponent[h] - exponents[k]);
         }
       }
       store_entries(C.values + Index{rows.row[h]} * C.ld + at, entries, inside);

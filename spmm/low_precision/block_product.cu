@@ -16,24 +16,25 @@ constexpr int blocks_at_a_time(Index tiles) { return tiles == 1 ? 4 : tiles == 2
 /// sums += the blocks first … end − 1 times a slab of B. Loads of several blocks are under way at a
 /// time. A does not change, so that its first blocks are loaded while the kernel before still runs.
 template <class V, int kTiles, bool kGathered>
-__device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, Index column, int lane,
+__device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, int column, int lane,
                            TileSums<kTiles>& sums) {
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
   const SlabOfB<V, kTiles> slab(p.B, p.C.N, column, lane);
   const int blocks = static_cast<int>(end - first);
   if (blocks <= 0) cuda::wait_for_first_pass();
+  const V* const values = lane_of_block(p.A, first, lane);
   RowsOfB<kAhead> rows;
   find_rows<V, kGathered, kAhead>(p.A, first, blocks, lane, rows);
   for (int k = 0; k < blocks; k += kAhead) {
     Operands<V, kTiles> operands[kAhead];
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
-      if (k + u < blocks) operands[u].load_A(p.A, first + k + u, lane);
+      if (k + u < blocks) operands[u].load_A(values, k + u);
     }
     if (k == 0) cuda::wait_for_first_pass();
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
-      if (k + u < blocks) slab.template load_rows<kGathered>(operands[u].b, rows[u]);
+      slab.template load_rows<kGathered>(operands[u].b, rows[u], k + u < blocks);
     }
     find_rows<V, kGathered, kAhead>(p.A, first + k + kAhead, blocks - k - kAhead, lane, rows);
 #pragma unroll
@@ -112,7 +113,7 @@ __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block
       ((static_cast<Index>(blockIdx.x) * kWarps) >> p.team_exponent) + (warp >> p.team_exponent);
   const BlockUnit work = unit < p.units ? p.schedule[unit] : BlockUnit{0, 0, -1, -1, -1};
   const RowsOfC rows = rows_of_C(p.C, p.A.row_order, work.block_row, lane);
-  const Index column = static_cast<Index>(blockIdx.y) * kTiles * kTileColumns;
+  const int column = static_cast<int>(blockIdx.y) * kTiles * kTileColumns;
   const Index count = work.end - work.first;
   TileSums<kTiles> sums = {};
   add_blocks<V, kTiles, kGathered>(p, work.first + (count * member >> p.team_exponent),
@@ -127,7 +128,7 @@ __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block
 template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
-                  static_cast<unsigned>(ceil_div(p.C.N, Index{kTiles * kTileColumns})));
+                  static_cast<unsigned>(ceil_div(p.C.N, kTiles * kTileColumns)));
   cuda::launch_second_pass(
       p.A.gathered ? block_product_kernel<V, kTiles, true> : block_product_kernel<V, kTiles, false>,
       {grid, dim3(kWarps * kWarp)}, context.stream(), p);

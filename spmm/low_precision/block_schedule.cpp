@@ -40,17 +40,18 @@ void add_warps(ShareSchedule& schedule, const std::int64_t* row_offsets, const R
   for (Index w = 0; w < warps; ++w) {
     const Index begin = first + count * w / warps;
     const Index end = first + count * (w + 1) / warps;
-    WarpShare warp{begin, static_cast<std::int32_t>(end - begin), slot, 0};
-    schedule.most_blocks = std::max(schedule.most_blocks, end - begin);
+    unsigned starts = 0;
+    const std::int32_t first_slot = slot;
     for (Index block = begin; block < end; block = std::min<Index>(end, row_offsets[row + 1])) {
       while (row_offsets[row + 1] <= block) ++row;
       RowSlots& slots = schedule.slots[static_cast<std::size_t>(row)];
       if (slots.first == slots.end) slots.first = slot;
       slots.end = ++slot;
       const Index place = block - begin;
-      if (place > 0 && place < WarpShare::kMost) warp.starts |= std::uint64_t{1} << place;
+      if (place > 0 && place < WarpShare::kMost) starts |= 1u << place;
     }
-    schedule.warps.push_back(warp);
+    schedule.warps.push_back(WarpShare::of(begin, end - begin, starts, first_slot));
+    schedule.most_blocks = std::max(schedule.most_blocks, end - begin);
   }
   schedule.most_slots = std::max(schedule.most_slots, slot);
 }

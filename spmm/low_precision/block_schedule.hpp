@@ -44,24 +44,32 @@ inline constexpr int kMostWarpsPerUnit = 8;
 int warps_per_unit(Index units, Index blocks, Index warps) noexcept;
 
 /// The neighbouring block rows of a thread block.
-struct RowShare {
+struct alignas(8) RowShare {
   std::int32_t first_row;  ///< block row
   std::int32_t rows;       ///< block rows
 };
 
 /// The neighbouring blocks of a warp. Where they begin, and where a block row begins among them, a
 /// slot for sums begins. Slots are numbered by thread blocks.
-struct WarpShare {
-  static constexpr Index kMost = 64;  ///< blocks: the bits of `starts`
+struct alignas(8) WarpShare {
+  static constexpr Index kMost = 4;  ///< blocks
 
-  std::int64_t first;       ///< block
-  std::int32_t count;       ///< blocks
-  std::int32_t first_slot;  ///< of the first block's sums
-  std::uint64_t starts;     ///< bit k: a block row begins with block first + k, k > 0
+  std::int32_t first;    ///< block
+  std::uint32_t packed;  ///< the rest
+
+  /// `starts`: bit k is set if a block row begins with block first + k, k > 0.
+  static WarpShare of(Index first, Index count, unsigned starts, Index first_slot) noexcept {
+    return {static_cast<std::int32_t>(first), static_cast<std::uint32_t>(count) | starts << 8 |
+                                                  static_cast<std::uint32_t>(first_slot) << 16};
+  }
+  constexpr int count() const noexcept { return static_cast<int>(packed & 0xff); }
+  constexpr unsigned starts() const noexcept { return packed >> 8 & 0xff; }
+  /// Of the first block's sums.
+  constexpr int first_slot() const noexcept { return static_cast<int>(packed >> 16); }
 };
 
 /// The slots of a block row, in the order of its blocks.
-struct RowSlots {
+struct alignas(8) RowSlots {
   std::int32_t first;
   std::int32_t end;
 };
@@ -73,7 +81,7 @@ struct ShareSchedule {
   std::vector<WarpShare> warps;  ///< per thread block and warp
   std::vector<RowSlots> slots;   ///< per block row
   std::int32_t most_slots = 0;   ///< of a thread block
-  Index most_blocks = 0;         ///< of a warp. Beyond `WarpShare::kMost` it cannot be used
+  Index most_blocks = 0;         ///< of a warp. Beyond `WarpShare::kMost` `warps` is not usable
 };
 
 /// The schedule of block rows with these offsets for `thread_blocks` thread blocks of `warps`

@@ -13,6 +13,7 @@
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <heddle/spmm/low_precision/sliced_matrix.hpp>
 #include <heddle/spmm/low_precision/storage_choice.hpp>
+#include <limits>
 #include <utility>
 
 namespace heddle {
@@ -150,7 +151,8 @@ detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& con
     }
   }
   detail::round_block(context, rounding);
-  return {B_.data(), rounding.rows, rounding.pitch, nullptr};
+  return {B_.data(), static_cast<std::int32_t>(rounding.rows),
+          static_cast<std::int32_t>(rounding.pitch * static_cast<Index>(sizeof(V))), nullptr};
 }
 
 template <class V>
@@ -164,8 +166,8 @@ void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
                                                       BlockView<float, DeviceSpace> C,
                                                       bool scaled) {
   const detail::ScaledBlock result{C.data(),
-                                   C.rows(),
-                                   C.cols(),
+                                   static_cast<std::int32_t>(C.rows()),
+                                   static_cast<std::int32_t>(C.cols()),
                                    C.ld(),
                                    row_exponents_.data(),
                                    scaled ? column_exponents_.data() : nullptr};
@@ -214,14 +216,20 @@ template <class V>
 void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
                                                 ConstBlockView<V, DeviceSpace> B,
                                                 BlockView<float, DeviceSpace> C) {
-  const bool aligned = reinterpret_cast<std::uintptr_t>(B.data()) % kVectorBytes == 0 &&
-                       B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0;
+  const bool aligned =
+      reinterpret_cast<std::uintptr_t>(B.data()) % kVectorBytes == 0 &&
+      B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0 &&
+      B.ld() <= std::numeric_limits<std::int32_t>::max() / static_cast<Index>(sizeof(V));
   if (!aligned) return multiply_rounded(context, by_rows<V>(B), C);
   check_shapes(C, B.rows(), B.cols());
   columns_of_B_ = B.cols();
   scaled_ = false;
   if (C.empty()) return;
-  multiply_short(context, {B.data(), cols_, B.ld(), column_order()}, C, false);
+  multiply_short(
+      context,
+      {B.data(), static_cast<std::int32_t>(cols_),
+       static_cast<std::int32_t>(B.ld() * static_cast<Index>(sizeof(V))), column_order()},
+      C, false);
 }
 
 template <class V>

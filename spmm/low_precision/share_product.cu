@@ -9,7 +9,7 @@ constexpr int kWarps = static_cast<int>(kShareWarps);
 /// Two thread blocks fit a multiprocessor at a time, so that those of the next product load A while
 /// these still run.
 constexpr int kBlocksPerMultiprocessor = 2;
-constexpr int kAhead = 4;  // blocks of A whose loads a warp has under way at a time
+constexpr int kBlocks = static_cast<int>(WarpShare::kMost);
 
 using Sums = TileSums<1>;
 
@@ -19,43 +19,37 @@ __device__ void keep(float4* slots, std::int32_t slot, int lane, Sums& sums) {
   for (float& sum : sums[0]) sum = 0;
 }
 
-/// Multiplies a warp's blocks. The sums of each block row go to a slot of their own. A's first
-/// blocks are loaded while the kernel before still runs. `before_wait` ends what else is done until
-/// then.
+/// Multiplies a warp's blocks, the loads of all of which are under way at a time. The sums of each
+/// block row go to a slot of their own. A is loaded while the kernel before still runs.
+/// `before_wait` ends what else is done until then.
 template <class V, bool kGathered, class BeforeWait>
 __device__ void multiply_share(const ShareProduct<V>& p, const WarpShare& share, int lane,
                                float4* slots, const BeforeWait& before_wait) {
   const SlabOfB<V, 1> slab(p.B, p.C.N, 0, lane);
-  std::int32_t slot = share.first_slot;
-  Sums sums = {};
-  RowsOfB<kAhead> rows;
-  Operands<V, 1> operands[kAhead];
-  const auto load_A = [&](int k) {
+  const int count = share.count();
+  RowsOfB<kBlocks> rows;
+  Operands<V, 1> operands[kBlocks];
+  find_rows<V, kGathered, kBlocks>(p.A, share.first, count, lane, rows);
+  const V* const blocks = lane_of_block(p.A, share.first, lane);
 #pragma unroll
-    for (int u = 0; u < kAhead; ++u) {
-      if (k + u < share.count) operands[u].load_A(p.A, share.first + k + u, lane);
-    }
-  };
-  find_rows<V, kGathered, kAhead>(p.A, share.first, share.count, lane, rows);
-  load_A(0);
+  for (int u = 0; u < kBlocks; ++u) {
+    if (u < count) operands[u].load_A(blocks, u);
+  }
   before_wait();
   cuda::wait_for_first_pass();
-  for (int k = 0; k < share.count; k += kAhead) {
 #pragma unroll
-    for (int u = 0; u < kAhead; ++u) {
-      if (k + u < share.count) slab.template load_rows<kGathered>(operands[u].b, rows[u]);
-    }
-    const int next = k + kAhead;
-    find_rows<V, kGathered, kAhead>(p.A, share.first + next, share.count - next, lane, rows);
-#pragma unroll
-    for (int u = 0; u < kAhead; ++u) {
-      if (k + u >= share.count) continue;
-      if ((share.starts >> (k + u) & 1) != 0) keep(slots, slot++, lane, sums);
-      operands[u].multiply(sums);
-    }
-    load_A(next);
+  for (int u = 0; u < kBlocks; ++u) {
+    slab.template load_rows<kGathered>(operands[u].b, rows[u], u < count);
   }
-  if (share.count > 0) keep(slots, slot, lane, sums);
+  int slot = share.first_slot();
+  Sums sums = {};
+#pragma unroll
+  for (int u = 0; u < kBlocks; ++u) {
+    if (u >= count) continue;
+    if (u > 0 && (share.starts() >> u & 1) != 0) keep(slots, slot++, lane, sums);
+    operands[u].multiply(sums);
+  }
+  if (count > 0) keep(slots, slot, lane, sums);
 }
 
 /// The slots of a block row, and where a lane stores their sum.
@@ -65,7 +59,7 @@ struct StoredRow {
 
   StoredRow() = default;
   template <class V>
-  __device__ StoredRow(const ShareProduct<V>& p, Index block_row, int lane)
+  __device__ StoredRow(const ShareProduct<V>& p, std::int32_t block_row, int lane)
       : rows(rows_of_C(p.C, p.A.row_order, block_row, lane)) {
     if (block_row >= 0) slots = p.slots[block_row];
   }
@@ -74,8 +68,16 @@ struct StoredRow {
   __device__ void add_and_store(const ShareProduct<V>& p, const float4* sums_of_slots,
                                 int lane) const {
     Sums sums = {};
-    for (std::int32_t slot = slots.first; slot < slots.end; ++slot) {
-      add_tile(sums[0], sums_of_slots[slot * kWarp + lane]);
+    constexpr int kAtATime = 4;
+#pragma unroll 1
+    for (std::int32_t slot = slots.first; slot < slots.end; slot += kAtATime) {
+      float4 of_slot[kAtATime] = {};
+#pragma unroll
+      for (int k = 0; k < kAtATime; ++k) {
+        if (slot + k < slots.end) of_slot[k] = sums_of_slots[(slot + k) * kWarp + lane];
+      }
+#pragma unroll
+      for (int k = 0; k < kAtATime; ++k) add_tile(sums[0], of_slot[k]);
     }
     store<V, 1>(p.C, rows, 0, lane, sums);
   }
@@ -88,14 +90,14 @@ __global__ __launch_bounds__(kWarps* kWarp, kBlocksPerMultiprocessor) void share
     ShareProduct<V> p) {
   extern __shared__ float4 slots[];
   cuda::allow_next_pass();
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const auto lane = static_cast<int>(threadIdx.x % kWarp);
+  const auto warp = static_cast<int>(threadIdx.x / kWarp);
   const RowShare rows = p.shares[blockIdx.x];
-  const WarpShare share = p.warps[static_cast<Index>(blockIdx.x) * kWarps + warp];
+  const WarpShare share = p.warps[blockIdx.x * kWarps + warp];
   // What a warp needs of its first block row at the end waits in shared memory, as registers are
   // full of A and B.
   __shared__ StoredRow first_rows[kWarps * kWarp];
-  const Index first = warp < rows.rows ? rows.first_row + warp : -1;
+  const std::int32_t first = warp < rows.rows ? rows.first_row + warp : -1;
   const StoredRow mine(p, first, lane);
   multiply_share<V, kGathered>(p, share, lane, slots, [&] { first_rows[threadIdx.x] = mine; });
   __syncthreads();

@@ -2,6 +2,7 @@
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/device_copy.hpp>
 #include <heddle/spmm/low_precision/sliced_matrix.hpp>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
@@ -31,14 +32,14 @@ Index staged_piece(const CsrView<float, HostSpace>& A, Index groups) {
 
 template <class V>
 bool SlicedMatrix<V>::stages(const CudaContext& context, Index rows_of_B) noexcept {
-  return sliced_product_bytes(rows_of_B, kStagedSlots, true) <=
-         context.device().shared_bytes_per_block;
+  return rows_of_B < std::numeric_limits<std::uint16_t>::max() &&
+         sliced_product_bytes(rows_of_B, kStagedSlots, true) <=
+             context.device().shared_bytes_per_block;
 }
 
 template <class V>
 SlicedMatrix<V>::SlicedMatrix(CudaContext& context, HostContext& host,
-                              const CsrView<float, HostSpace>& A, bool staged)
-    : staged_(staged) {
+                              const CsrView<float, HostSpace>& A, bool staged) {
   const Index multiprocessors = context.device().multiprocessors;
   const Index longest = staged ? staged_piece(A, multiprocessors) : kLongestPiece;
   const RowGroups groups =
@@ -51,7 +52,14 @@ SlicedMatrix<V>::SlicedMatrix(CudaContext& context, HostContext& host,
   slices_ = copied(context, sliced.slices);
   targets_ = copied(context, sliced.targets);
   cut_rows_ = copied(context, sliced.cut_rows);
-  columns_ = copied(context, sliced.columns);
+  if (staged) {
+    std::vector<std::uint16_t> rows(sliced.columns.size());
+    std::transform(sliced.columns.begin(), sliced.columns.end(), rows.begin(),
+                   [](std::int32_t column) { return static_cast<std::uint16_t>(column + 1); });
+    staged_rows_ = copied(context, rows);
+  } else {
+    columns_ = copied(context, sliced.columns);
+  }
   values_ = copied(context, sliced.values);
 }
 
@@ -65,9 +73,9 @@ void SlicedMatrix<V>::multiply(CudaContext& context, const ShortBlock<V>& B,
   product.targets = targets_.data();
   product.cut_rows = cut_rows_.data();
   product.columns = columns_.data();
+  product.staged_rows = staged_rows_.data();
   product.values = values_.data();
   product.most_slots = most_slots_;
-  product.staged = staged_;
   product.B = B;
   product.C = C;
   multiply_slices(context, product);

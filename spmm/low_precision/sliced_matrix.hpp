@@ -22,14 +22,14 @@ class SlicedMatrix {
   void multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) const;
 
  private:
-  bool staged_;
   Index thread_blocks_ = 0;
   std::int32_t most_slots_ = 0;
   Buffer<SliceShare, DeviceSpace> shares_;
   Buffer<RowSlice, DeviceSpace> slices_;
   Buffer<std::int32_t, DeviceSpace> targets_;
   Buffer<CutRow, DeviceSpace> cut_rows_;
-  Buffer<std::int32_t, DeviceSpace> columns_;
+  Buffer<std::int32_t, DeviceSpace> columns_;       ///< empty if B is staged
+  Buffer<std::uint16_t, DeviceSpace> staged_rows_;  ///< empty if B is not staged
   Buffer<V, DeviceSpace> values_;
 };
 

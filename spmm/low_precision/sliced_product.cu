@@ -17,55 +17,76 @@ constexpr int kSliceBlocks = 4;
 /// Loads of A under way at a time. With B in shared memory, few of them leave more registers.
 constexpr int loads_at_a_time(bool staged) { return staged ? 2 : 4; }
 
+/// 16 bytes in one load.
+template <class T>
+__device__ T loaded(const T* from) {
+  static_assert(sizeof(T) == sizeof(int4));
+  const int4 words = *reinterpret_cast<const int4*>(from);
+  return *reinterpret_cast<const T*>(&words);
+}
+
 /// The columns of B in 16 bytes, of which a lane keeps sums; in the end those of its part.
 template <class V>
 using Sums = float[kPerPiece<V>];
 template <class V>
 inline constexpr int kPerLane = kPerPiece<V> / static_cast<int>(kLanesPerPiece);
 
-/// A lane's entries of one load.
-template <class V>
+/// A lane's entries of one load. Columns and values stay as they lie in memory: registers that hold
+/// one number of 16 bits each would be half empty.
+template <class V, bool kStaged>
 struct Entries {
   static_assert(kEntriesPerLoad == 2);
-  /// Two values as they lie in memory: registers that hold one of 16 bits each would be half empty.
-  using Pair = std::conditional_t<sizeof(V) == 2, std::uint32_t, uint2>;
+  using Columns = std::conditional_t<kStaged, std::uint32_t, int2>;
+  using Values = std::conditional_t<sizeof(V) == 2, std::uint32_t, uint2>;
 
-  std::int32_t column[2];  ///< −1: none, whose value is 0
-  Pair values;
+  Columns columns = none();
+  Values values = {};
 
   __device__ void load(const SlicedProduct<V>& p, std::int64_t at) {
-    const int2 columns = __ldg(reinterpret_cast<const int2*>(p.columns) + at);
-    column[0] = columns.x;
-    column[1] = columns.y;
-    values = __ldg(reinterpret_cast<const Pair*>(p.values) + at);
+    if constexpr (kStaged) {
+      columns = __ldg(reinterpret_cast<const Columns*>(p.staged_rows) + at);
+    } else {
+      columns = __ldg(reinterpret_cast<const Columns*>(p.columns) + at);
+    }
+    values = __ldg(reinterpret_cast<const Values*>(p.values) + at);
   }
-  __device__ void clear() {
-    column[0] = -1;
-    column[1] = -1;
-    values = Pair{};
+  /// Of A; −1: there is no entry, and the value is 0. Staged: the row of B in shared memory.
+  __device__ int column(int e) const {
+    if constexpr (kStaged) {
+      return static_cast<int>(e == 0 ? columns & 0xFFFF : columns >> 16);
+    } else {
+      return e == 0 ? columns.x : columns.y;
+    }
   }
   __device__ float value(int e) const {
     if constexpr (sizeof(V) == 2) {
-      return widened(V{static_cast<std::uint16_t>(values >> 16 * e)});
+      const float2 pair = widened_pair(values, V{});
+      return e == 0 ? pair.x : pair.y;
     } else {
       return widened(V{e == 0 ? values.x : values.y});
+    }
+  }
+
+ private:
+  static __device__ Columns none() {
+    if constexpr (kStaged) {
+      return 0;
+    } else {
+      return {-1, -1};
     }
   }
 };
 
 /// A batch of loads of a slice.
-template <class V, int kLoads>
+template <class V, int kLoads, bool kStaged>
 struct Batch {
-  Entries<V> entries[kLoads];
+  Entries<V, kStaged> entries[kLoads];
 
   __device__ void load(const SlicedProduct<V>& p, const RowSlice& slice, int from, int lane) {
 #pragma unroll
     for (int g = 0; g < kLoads; ++g) {
-      if (from + g < slice.loads) {
-        entries[g].load(p, slice.first + (from + g) * kWarp + lane);
-      } else {
-        entries[g].clear();
-      }
+      entries[g] = {};
+      if (from + g < slice.loads) entries[g].load(p, slice.first + (from + g) * kWarp + lane);
     }
   }
 };
@@ -78,23 +99,24 @@ __device__ void add_entry(float a, const uint4& row_of_B, Sums<V>& sums) {
   for (int j = 0; j < kPerPiece<V>; ++j) sums[j] = fmaf(a, b[j], sums[j]);
 }
 
-/// Where a lane reads 16 bytes of a row of B.
+/// Where a lane reads 16 bytes of a row of B. Not as constants (`__ldg`), whose loads may move
+/// before the wait for the kernel that writes them.
 template <class V>
 struct RowsInMemory {
-  const V* first;
-  std::int32_t pitch;
+  const char* first;  ///< of row 0
+  std::int32_t row_bytes;
 
   template <int kLoads>
-  __device__ void add(const Batch<V, kLoads>& batch, Sums<V>& sums) const {
+  __device__ void add(const Batch<V, kLoads, false>& batch, Sums<V>& sums) const {
     uint4 rows[kLoads][kEntriesPerLoad];
 #pragma unroll
     for (int g = 0; g < kLoads; ++g) {
 #pragma unroll
       for (int e = 0; e < kEntriesPerLoad; ++e) {
-        const std::int32_t column = batch.entries[g].column[e];
+        const std::int32_t column = batch.entries[g].column(e);
         rows[g][e] = make_uint4(0, 0, 0, 0);
         if (column >= 0) {
-          rows[g][e] = __ldg(reinterpret_cast<const uint4*>(first + Index{column} * pitch));
+          rows[g][e] = *reinterpret_cast<const uint4*>(first + Index{column} * row_bytes);
         }
       }
     }
@@ -110,17 +132,16 @@ struct RowsInMemory {
 
 template <class V>
 struct RowsInSharedMemory {
-  const uint4* rows;
+  const uint4* rows;  ///< the first one is 0
 
   template <int kLoads>
-  __device__ void add(const Batch<V, kLoads>& batch, Sums<V>& sums) const {
+  __device__ void add(const Batch<V, kLoads, true>& batch, Sums<V>& sums) const {
 #pragma unroll
     for (int g = 0; g < kLoads; ++g) {
 #pragma unroll
       for (int e = 0; e < kEntriesPerLoad; ++e) {
-        const Entries<V>& entries = batch.entries[g];
-        const std::int32_t column = entries.column[e];
-        if (column >= 0) add_entry<V>(entries.value(e), rows[column], sums);
+        const Entries<V, true>& entries = batch.entries[g];
+        add_entry<V>(entries.value(e), rows[entries.column(e)], sums);
       }
     }
   }
@@ -155,21 +176,30 @@ struct PieceSums {
   }
 };
 
-/// Scales neighbouring entries of a row of C back and stores them.
+/// Scales neighbouring entries of a row of C back and stores them, in one vector if it is aligned.
 template <int kCount>
-__device__ void store_row(const ScaledBlock& C, std::int32_t row, int exponent, Index at,
+__device__ void store_row(const ScaledBlock& C, std::int32_t row, int exponent, int at,
                           const float (&sums)[kCount]) {
+  float entries[kCount];
 #pragma unroll
   for (int j = 0; j < kCount; ++j) {
-    if (at + j >= C.N) return;
-    const int of_column = C.column_exponents == nullptr ? 0 : C.column_exponents[at + j];
-    C.values[row * C.ld + at + j] = ldexpf(sums[j], -exponent - of_column);
+    const bool of_column = C.column_exponents != nullptr && at + j < C.N;
+    entries[j] = scaled(sums[j], -exponent - (of_column ? C.column_exponents[at + j] : 0));
+  }
+  float* const to = C.values + Index{row} * C.ld + at;
+  if (kCount == 2 && at + 2 <= C.N && reinterpret_cast<std::uintptr_t>(to) % sizeof(float2) == 0) {
+    *reinterpret_cast<float2*>(to) = make_float2(entries[0], entries[kCount - 1]);
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    if (at + j < C.N) to[j] = entries[j];
   }
 }
 
 /// The sum of each row in several pieces, in the order of the pieces.
 template <class V>
-__device__ void add_cut_rows(const SlicedProduct<V>& p, const SliceShare& share, Index at,
+__device__ void add_cut_rows(const SlicedProduct<V>& p, const SliceShare& share, int at,
                              const float* slots) {
   constexpr int kColumns = kPerPiece<V>;
   const Index entries = static_cast<Index>(share.end_cut_row - share.first_cut_row) * kColumns;
@@ -184,13 +214,28 @@ __device__ void add_cut_rows(const SlicedProduct<V>& p, const SliceShare& share,
   }
 }
 
-/// Copies the 16 bytes from column `at` on of every row of B to shared memory.
+/// Copies 16 bytes to shared memory, without a register between.
+__device__ void copy_to_shared(uint4* to, const void* from) {
+  const auto place = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from));
+}
+
+/// Copies the 16 bytes from column `at` on of every row of B to shared memory, behind a row of 0.
 template <class V>
-__device__ void stage(const ShortBlock<V>& B, Index at, uint4* rows) {
-  for (Index row = threadIdx.x; row < B.rows; row += blockDim.x) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(rows + row));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                 "l"(B.values + row * B.pitch + at));
+__device__ void stage(const ShortBlock<V>& B, int at, uint4* rows) {
+  constexpr int kStep = static_cast<int>(kStagedWarps) * kWarp;
+  const auto first = static_cast<int>(threadIdx.x);
+  if (first == 0) rows[0] = make_uint4(0, 0, 0, 0);
+  if (B.row_bytes == static_cast<int>(sizeof(uint4))) {
+    const uint4* const from = reinterpret_cast<const uint4*>(B.values);
+#pragma unroll 4
+    for (int row = first; row < B.rows; row += kStep) copy_to_shared(rows + 1 + row, from + row);
+  } else {
+    const char* const from = reinterpret_cast<const char*>(B.values + at);
+#pragma unroll 4
+    for (int row = first; row < B.rows; row += kStep) {
+      copy_to_shared(rows + 1 + row, from + Index{row} * B.row_bytes);
+    }
   }
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
@@ -207,35 +252,36 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
   constexpr int kLoads = loads_at_a_time(kStaged);
   constexpr int kColumns = kPerPiece<V>;
   cuda::allow_next_pass();
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const auto lane = static_cast<int>(threadIdx.x % kWarp);
+  const auto warp = static_cast<int>(threadIdx.x / kWarp);
   const auto warps = static_cast<int>(blockDim.x) / kWarp;
-  const Index at = static_cast<Index>(blockIdx.y) * kColumns;
-  float* const slots = reinterpret_cast<float*>(shared + (kStaged ? p.B.rows : 0));
-  const SliceShare share = p.shares[blockIdx.x];
+  const int at = static_cast<int>(blockIdx.y) * kColumns;
+  float* const slots = reinterpret_cast<float*>(shared + (kStaged ? p.B.rows + 1 : 0));
+  const SliceShare share = loaded(p.shares + blockIdx.x);
   if constexpr (kStaged) {
     cuda::wait_for_first_pass();
     stage(p.B, at, shared);
   }
   bool waited = kStaged;
   for (int k = share.first_slice + warp; k < share.end_slice; k += warps) {
-    const RowSlice slice = p.slices[k];
+    const RowSlice slice = loaded(p.slices + k);
     const std::int32_t target = p.targets[k * kPieces + lane % kPieces];
     const int exponent = target >= 0 ? __ldg(p.C.row_exponents + target) : 0;
-    Batch<V, kLoads> batch;
+    Batch<V, kLoads, kStaged> batch;
     batch.load(p, slice, 0, lane);
     if (!waited) cuda::wait_for_first_pass();
     waited = true;
     Sums<V> sums = {};
     for (int from = 0; from < slice.loads; from += kLoads) {
       if constexpr (kStaged) {
-        Batch<V, kLoads> next;
+        Batch<V, kLoads, kStaged> next;
         next.load(p, slice, from + kLoads, lane);
         RowsInSharedMemory<V>{shared}.add(batch, sums);
         batch = next;
       } else {
         if (from > 0) batch.load(p, slice, from, lane);
-        RowsInMemory<V>{p.B.values + at, static_cast<std::int32_t>(p.B.pitch)}.add(batch, sums);
+        RowsInMemory<V>{reinterpret_cast<const char*>(p.B.values + at), p.B.row_bytes}.add(batch,
+                                                                                           sums);
       }
     }
     const PieceSums<V> piece(sums, lane);
@@ -259,10 +305,10 @@ void launch(CudaContext& context, const SlicedProduct<V>& p) {
   const auto kernel = sliced_product_kernel<V, kStaged>;
   if constexpr (kStaged) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(context.device().shared_bytes_per_block)));
+                               static_cast<int>(bytes)));
   }
   const dim3 grid(static_cast<unsigned>(p.thread_blocks),
-                  static_cast<unsigned>(ceil_div(p.C.N, Index{kPerPiece<V>})));
+                  static_cast<unsigned>(ceil_div(p.C.N, kPerPiece<V>)));
   const auto threads = static_cast<unsigned>(kWarp * (kStaged ? kStagedWarps : kSliceWarps));
   cuda::launch_second_pass(kernel, {grid, dim3(threads), bytes}, context.stream(), p);
 }
@@ -272,14 +318,14 @@ void launch(CudaContext& context, const SlicedProduct<V>& p) {
 std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool staged) noexcept {
   constexpr std::size_t kPieceBytes = 16;  // of B
   constexpr std::size_t kSlotBytes = 32;   // the sums of at most 8 columns
-  return (staged ? static_cast<std::size_t>(rows_of_B) * kPieceBytes : 0) +
+  return (staged ? static_cast<std::size_t>(rows_of_B + 1) * kPieceBytes : 0) +
          static_cast<std::size_t>(slots) * kSlotBytes;
 }
 
 template <class V>
 void multiply_slices(CudaContext& context, const SlicedProduct<V>& p) {
   if (p.thread_blocks == 0 || p.C.N == 0) return;
-  if (p.staged) {
+  if (p.staged()) {
     launch<V, true>(context, p);
   } else {
     launch<V, false>(context, p);

@@ -14,11 +14,14 @@ struct SlicedProduct {
   const RowSlice* slices = nullptr;
   const std::int32_t* targets = nullptr;
   const CutRow* cut_rows = nullptr;
-  const std::int32_t* columns = nullptr;
+  const std::int32_t* columns = nullptr;  ///< null if B is staged
+  const std::uint16_t* staged_rows =
+      nullptr;  ///< columns + 1, 0: no entry. Null if B is not staged
   const V* values = nullptr;
   std::int32_t most_slots = 0;  ///< of a thread block
-  bool staged = false;          ///< each thread block copies its piece of B to shared memory first
-  ShortBlock<V> B;              ///< without an order
+  /// Each thread block copies its piece of B to shared memory first.
+  bool staged() const noexcept { return staged_rows != nullptr; }
+  ShortBlock<V> B;  ///< without an order
   ScaledBlock C;
 };
 

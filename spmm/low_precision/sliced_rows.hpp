@@ -23,14 +23,14 @@ inline constexpr Index kSliceLanes = kPiecesPerSlice * kLanesPerPiece;
 inline constexpr Index kEntriesPerLoad = 2;
 
 /// Where the entries of a slice begin: load g of lane l is at kEntriesPerLoad (first + 32 g + l).
-struct RowSlice {
+struct alignas(16) RowSlice {
   std::int64_t first;
   std::int32_t loads;
   std::int32_t padding = 0;
 };
 
 /// What a thread block multiplies.
-struct SliceShare {
+struct alignas(16) SliceShare {
   std::int32_t first_slice;
   std::int32_t end_slice;
   std::int32_t first_cut_row;

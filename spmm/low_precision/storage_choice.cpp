@@ -7,13 +7,13 @@ namespace {
 // Fitted to products of seven matrices with 105 thousand to 3.7 million entries, seconds on 132
 // multiprocessors.
 constexpr int kMultiprocessors = 132;
-constexpr double kBlockLaunch = 1.35e-6;
-constexpr double kBlock = 1.1e-10;  // of 772 bytes
-constexpr double kSliceLaunch = 1.6e-6;
-constexpr double kLine = 1.06e-11;
-constexpr double kStagedLaunch = 2.1e-6;
-constexpr double kStagedRow = 1.3e-10;
-constexpr double kStagedEntry = 1.9e-12;
+constexpr double kBlockLaunch = 1.3e-6;
+constexpr double kBlock = 1.7e-10;  // of 772 bytes
+constexpr double kSliceLaunch = 1.4e-6;
+constexpr double kLine = 1.7e-11;
+constexpr double kStagedLaunch = 2.2e-6;
+constexpr double kStagedRow = 1.6e-10;
+constexpr double kStagedEntry = 1.6e-12;
 
 constexpr double kBlockBytes = 512 + 256;  // of A, and of 32 bytes' worth of rows of B for half
 

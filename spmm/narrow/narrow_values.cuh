@@ -35,6 +35,14 @@ __device__ inline std::uint32_t rounded_tf32(float x) {
   return (bits + 0xFFFu + (bits >> 13 & 1u)) & ~0x1FFFu;
 }
 
+/// Two neighbours in a word, the first in its lower half.
+__device__ inline float2 widened_pair(std::uint32_t word, Half) {
+  return __half22float2(*reinterpret_cast<const __half2*>(&word));
+}
+__device__ inline float2 widened_pair(std::uint32_t word, Bfloat16) {
+  return {__uint_as_float(word << 16), __uint_as_float(word & 0xFFFF0000u)};
+}
+
 template <class V>
 __device__ inline void unpack(const uint4& piece, float (&values)[kPerPiece<V>]) {
   const std::uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
@@ -43,8 +51,9 @@ __device__ inline void unpack(const uint4& piece, float (&values)[kPerPiece<V>])
     if constexpr (sizeof(V) == 4) {
       values[w] = __uint_as_float(words[w]);
     } else {
-      values[2 * w] = widened(V{static_cast<std::uint16_t>(words[w])});
-      values[2 * w + 1] = widened(V{static_cast<std::uint16_t>(words[w] >> 16)});
+      const float2 pair = widened_pair(words[w], V{});
+      values[2 * w] = pair.x;
+      values[2 * w + 1] = pair.y;
     }
   }
 }

@@ -93,16 +93,16 @@ void expect_shares(const std::vector<std::int64_t>& offsets, Index thread_blocks
     for (Index w = k * warps; w < (k + 1) * warps; ++w) {
       const WarpShare& warp = schedule.warps[static_cast<std::size_t>(w)];
       EXPECT_EQ(warp.first, block);
-      EXPECT_LE(warp.count, schedule.most_blocks);
-      if (warp.count > 0) {
-        EXPECT_EQ(warp.first_slot, slot);
+      EXPECT_LE(warp.count(), schedule.most_blocks);
+      if (warp.count() > 0) {
+        EXPECT_EQ(warp.first_slot(), slot);
       }
-      EXPECT_EQ(warp.starts & 1, 0u);
-      for (Index b = 0; b < warp.count; ++b, ++block) {
+      EXPECT_EQ(warp.starts() & 1, 0u);
+      for (Index b = 0; b < warp.count(); ++b, ++block) {
         const auto of_block = static_cast<std::size_t>(
             std::upper_bound(offsets.begin(), offsets.end(), block) - offsets.begin() - 1);
         const bool starts = offsets[of_block] == block;
-        EXPECT_EQ((warp.starts >> b & 1) != 0, b > 0 && starts);
+        EXPECT_EQ((warp.starts() >> b & 1) != 0, b > 0 && b < WarpShare::kMost && starts);
         if (b > 0 && !starts) continue;
         RowSlots& slots = seen[of_block];
         if (slots.first == slots.end) slots = {slot, slot};
