@@ -92,6 +92,9 @@ void BlockMatrix<V>::set_shares(CudaContext& context, const std::int64_t* row_of
                                 Index block_rows) {
   constexpr Index kMostBlocks = kShareWarps * WarpShare::kMost;
   constexpr Index kMostTries = 4;  // each with an eighth more thread blocks
+  // All thread blocks run at a time: beyond, teams of warps that take several blocks each are
+  // faster.
+  const Index most_thread_blocks = Index{2} * context.device().multiprocessors;
   Index thread_blocks =
       std::max<Index>({context.device().multiprocessors, (blocks_ + kMostBlocks - 1) / kMostBlocks,
                        (block_rows + kMostShareRows - 1) / kMostShareRows});
@@ -99,11 +102,12 @@ void BlockMatrix<V>::set_shares(CudaContext& context, const std::int64_t* row_of
   const auto fits = [&] {
     return shares.most_blocks <= WarpShare::kMost && shares.most_slots <= kMostShareSlots;
   };
-  for (Index k = 0; k < kMostTries; ++k, thread_blocks += thread_blocks / 8) {
+  for (Index k = 0; k < kMostTries && thread_blocks <= most_thread_blocks; ++k) {
     shares = share_schedule(row_offsets, block_rows, thread_blocks, kShareWarps);
     if (fits()) break;
+    thread_blocks += thread_blocks / 8;
   }
-  if (!fits()) return;
+  if (shares.shares.empty() || !fits()) return;
   shares_ = static_cast<Index>(shares.shares.size());
   share_slots_ = shares.most_slots;
   row_shares_ = copied(context, shares.shares);

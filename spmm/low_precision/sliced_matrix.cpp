@@ -32,7 +32,7 @@ Index staged_piece(const CsrView<float, HostSpace>& A, Index groups) {
 
 template <class V>
 bool SlicedMatrix<V>::stages(const CudaContext& context, Index rows_of_B) noexcept {
-  return rows_of_B < std::numeric_limits<std::uint16_t>::max() &&
+  return rows_of_B + kFirstStagedRow <= std::numeric_limits<std::uint16_t>::max() &&
          sliced_product_bytes(rows_of_B, kStagedSlots, true) <=
              context.device().shared_bytes_per_block;
 }
@@ -55,7 +55,9 @@ SlicedMatrix<V>::SlicedMatrix(CudaContext& context, HostContext& host,
   if (staged) {
     std::vector<std::uint16_t> rows(sliced.columns.size());
     std::transform(sliced.columns.begin(), sliced.columns.end(), rows.begin(),
-                   [](std::int32_t column) { return static_cast<std::uint16_t>(column + 1); });
+                   [](std::int32_t column) {
+                     return static_cast<std::uint16_t>(column < 0 ? 0 : kFirstStagedRow + column);
+                   });
     staged_rows_ = copied(context, rows);
   } else {
     columns_ = copied(context, sliced.columns);

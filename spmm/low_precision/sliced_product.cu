@@ -220,7 +220,8 @@ __device__ void copy_to_shared(uint4* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from));
 }
 
-/// Copies the 16 bytes from column `at` on of every row of B to shared memory, behind a row of 0.
+/// Copies the 16 bytes from column `at` on of every row of B to shared memory, behind a row of
+/// zeros.
 template <class V>
 __device__ void stage(const ShortBlock<V>& B, int at, uint4* rows) {
   constexpr int kStep = static_cast<int>(kStagedWarps) * kWarp;
@@ -229,12 +230,13 @@ __device__ void stage(const ShortBlock<V>& B, int at, uint4* rows) {
   if (B.row_bytes == static_cast<int>(sizeof(uint4))) {
     const uint4* const from = reinterpret_cast<const uint4*>(B.values);
 #pragma unroll 4
-    for (int row = first; row < B.rows; row += kStep) copy_to_shared(rows + 1 + row, from + row);
+    for (int row = first; row < B.rows; row += kStep)
+      copy_to_shared(rows + kFirstStagedRow + row, from + row);
   } else {
     const char* const from = reinterpret_cast<const char*>(B.values + at);
 #pragma unroll 4
     for (int row = first; row < B.rows; row += kStep) {
-      copy_to_shared(rows + 1 + row, from + Index{row} * B.row_bytes);
+      copy_to_shared(rows + kFirstStagedRow + row, from + Index{row} * B.row_bytes);
     }
   }
   asm volatile("cp.async.wait_all;" ::: "memory");
@@ -256,7 +258,8 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
   const auto warp = static_cast<int>(threadIdx.x / kWarp);
   const auto warps = static_cast<int>(blockDim.x) / kWarp;
   const int at = static_cast<int>(blockIdx.y) * kColumns;
-  float* const slots = reinterpret_cast<float*>(shared + (kStaged ? p.B.rows + 1 : 0));
+  float* const slots =
+      reinterpret_cast<float*>(shared + (kStaged ? kFirstStagedRow + p.B.rows : 0));
   const SliceShare share = loaded(p.shares + blockIdx.x);
   if constexpr (kStaged) {
     cuda::wait_for_first_pass();
@@ -318,7 +321,7 @@ void launch(CudaContext& context, const SlicedProduct<V>& p) {
 std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool staged) noexcept {
   constexpr std::size_t kPieceBytes = 16;  // of B
   constexpr std::size_t kSlotBytes = 32;   // the sums of at most 8 columns
-  return (staged ? static_cast<std::size_t>(rows_of_B + 1) * kPieceBytes : 0) +
+  return (staged ? static_cast<std::size_t>(kFirstStagedRow + rows_of_B) * kPieceBytes : 0) +
          static_cast<std::size_t>(slots) * kSlotBytes;
 }
 

@@ -15,8 +15,9 @@ struct SlicedProduct {
   const std::int32_t* targets = nullptr;
   const CutRow* cut_rows = nullptr;
   const std::int32_t* columns = nullptr;  ///< null if B is staged
-  const std::uint16_t* staged_rows =
-      nullptr;  ///< columns + 1, 0: no entry. Null if B is not staged
+  /// Rows of B in shared memory, which begin at `kFirstStagedRow`; 0: no entry. Null if B is not
+  /// staged.
+  const std::uint16_t* staged_rows = nullptr;
   const V* values = nullptr;
   std::int32_t most_slots = 0;  ///< of a thread block
   /// Each thread block copies its piece of B to shared memory first.
@@ -24,6 +25,10 @@ struct SlicedProduct {
   ShortBlock<V> B;  ///< without an order
   ScaledBlock C;
 };
+
+/// Where B begins in shared memory, in rows. Row 0 is zero. Copies to places that are not aligned
+/// to 128 bytes as their sources are take twice as long.
+inline constexpr int kFirstStagedRow = 8;
 
 /// Shared memory of a thread block of a product, in bytes: slots, and B if it is staged.
 std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool staged) noexcept;
