@@ -130,7 +130,8 @@ class Products {
   SpmmProductLine finish(ProductPrecision precision, const ComputedProduct<T>& product) {
     const ConstBlockView<T, HostSpace> C = product.C.view();
     check_range<T>(C);
-    SpmmProductLine line{precision, product.setup_seconds, product.seconds, product.order, {}};
+    SpmmProductLine line{precision,       product.setup_seconds, product.seconds,
+                         product.storage, product.order,         {}};
     if (options_.check) {
       line.error = product_error<T>(host_, std::as_const(A_).view(), std::as_const(B_).view(), C,
                                     precision, {product.row_exponents, product.column_exponents});
@@ -196,7 +197,8 @@ std::string to_text(const SpmmProductReport& report) {
       fmt::format_to(out, "{:>16.3e}{:>14.3e}{:>18.4f}", line.error.largest, line.error.bound,
                      line.error.share);
     }
-    fmt::format_to(out, "{}{}\n", line.order.empty() ? "" : "  order: ", line.order);
+    if (!line.storage.empty()) fmt::format_to(out, "  A in {}", line.storage);
+    fmt::format_to(out, "{}{}\n", line.order.empty() ? "" : ", order: ", line.order);
   }
   return text;
 }
@@ -207,6 +209,7 @@ std::string to_json(const SpmmProductReport& report) {
     nlohmann::ordered_json entry = {{"precision", limits_of(line.precision).name},
                                     {"setup_seconds", line.setup_seconds},
                                     {"seconds", line.seconds}};
+    if (!line.storage.empty()) entry["storage"] = line.storage;
     if (!line.order.empty()) entry["order"] = line.order;
     if (report.checked) {
       entry["largest_error"] = line.error.largest;

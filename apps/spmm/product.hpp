@@ -27,6 +27,7 @@ struct SpmmProductLine {
   ProductPrecision precision = ProductPrecision::double_precision;
   double setup_seconds = 0;  ///< A is inspected, rounded and copied to the GPU, B is copied to it
   double seconds = 0;        ///< of the product, B's rounding and C's scaling included
+  std::string storage;       ///< of A on a GPU in short number types, else empty
   std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
   ProductError error;
 };

@@ -37,10 +37,11 @@ MultiVector<T, HostSpace> transposed(HostContext& host, ConstBlockView<T, HostSp
   return result;
 }
 
-/// A plan and what its blocks are ordered by.
+/// A plan, how it keeps A, and what its blocks are ordered by.
 template <class V, class Ctx>
 struct OrderedPlan {
   LowPrecisionPlan<V, Ctx> plan;
+  std::string storage;
   std::string order;
 };
 
@@ -48,7 +49,7 @@ template <class V>
 OrderedPlan<V, HostContext> make_plan(HostContext& context, HostContext&,
                                       CsrView<double, HostSpace> A, Index,
                                       const NarrowOptions& options) {
-  return {{context, A, options.scaling}, ""};
+  return {{context, A, options.scaling}, "", ""};
 }
 
 template <class V>
@@ -67,7 +68,8 @@ OrderedPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
     const RowPattern pattern{A.rows, A.cols, A.nnz, A.row_offsets, A.columns};
     ordering = fastest_block_order<V>(context, host, pattern, N);
   }
-  OrderedPlan<V, CudaContext> made{{context, host, A, options.scaling, ordering.order}, ""};
+  OrderedPlan<V, CudaContext> made{{context, host, A, options.scaling, ordering.order}, "", ""};
+  made.storage = storage_name(made.plan.storage());
   if (!made.plan.in_rows()) made.order = order_name(ordering.kind);
   return made;
 }
@@ -136,6 +138,7 @@ ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<d
     measure(X.view());
   }
   product.C = fetch(context, host, std::move(Y));
+  product.storage = std::move(ordered.storage);
   product.order = std::move(ordered.order);
   product.row_exponents = ordered.plan.row_exponents();
   product.column_exponents = exponents_of_columns(context, ordered.plan);

@@ -14,6 +14,7 @@ template <Scalar T>
 struct ComputedProduct {
   double setup_seconds = 0;  ///< the plan of A, and copies to a GPU
   double seconds = 0;        ///< of the product; on a GPU, of the second one
+  std::string storage;       ///< of A on a GPU in short number types, else empty
   std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
   MultiVector<T, HostSpace> C;
   std::vector<std::int32_t> row_exponents;  ///< A's rows were scaled by these powers of two

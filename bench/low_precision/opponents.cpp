@@ -245,7 +245,7 @@ std::vector<Opponent> dense_opponents(CudaContext& context, Index rows, Index co
     void* C = blocks.C;
     // cuBLAS stores by columns. A by rows is Aᵀ to it, and C by rows is Cᵀ = BᵀAᵀ.
     add("by rows", false, [=] { gemm(CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, B, n, A->data(), k, C); });
-    add("A by rows, B by columns", true,
+    add("A by rows and B by columns", true,
         [=] { gemm(CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, A->data(), k, B, k, C); });
     add("by columns", true,
         [=] { gemm(CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, A->data(), m, B, k, C); });
