@@ -18,7 +18,8 @@ constexpr Index kMinSlabRows = 512;
 constexpr Index kDoubles = kLanes<double>;
 
 /// One tile's operands in P = UᵀV: rows u of a panel, the vectors of v (the last of them at
-/// v_last), and cache lines of the next panel, of which each row prefetches one.
+/// v_last), of which a single one has v_lanes columns, and cache lines of the next panel, of which
+/// each row prefetches one.
 struct TileOperands {
   Index rows;
   const double* u;
@@ -26,6 +27,7 @@ struct TileOperands {
   const double* v;
   const double* v_last;
   Index v_ld;
+  Index v_lanes;
   LinesAhead ahead[2];
 };
 
@@ -33,6 +35,7 @@ struct TileOperands {
 template <int kRows, int kVectors>
 void gram_tile(TileOperands t, double* P, Index P_ld) {
   Vector<double> sum[kRows][kVectors] = {};
+  const FirstLanes lanes(t.v_lanes);
   for (Index r = 0; r < t.rows; ++r, t.u += t.u_ld, t.v += t.v_ld, t.v_last += t.v_ld) {
     t.ahead[0].fetch();
     t.ahead[1].fetch();
@@ -40,6 +43,7 @@ void gram_tile(TileOperands t, double* P, Index P_ld) {
 #pragma GCC unroll 8
     for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(t.v + j * kDoubles);
     v_row[kVectors - 1] = load(t.v_last);
+    if constexpr (kVectors == 1) v_row[0] = lanes.of(v_row[0]);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
@@ -204,6 +208,7 @@ struct GramSum {
            v.data + V.column(k),
            v.data + V.column(k + width - 1),
            v.ld,
+           std::min(V.block.cols(), kDoubles),
            {ahead[0], ahead[1]}},
           P + i * ld() + k * kDoubles, ld());
     });
