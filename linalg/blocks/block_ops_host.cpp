@@ -105,7 +105,8 @@ void norms_from_squares(HostContext& context, const ConstBlock<T>& X, Small norm
 
 template <Scalar T>
 void set_zero(HostContext& context, BlockView<T, HostSpace> X) {
-  for_each_row<T>(context, X, [&](Index i) { std::fill_n(&X(i, 0), X.cols(), T{0}); });
+  for_each_stretch<T>(context, X, has_no_gaps<T>(X),
+                      [&](Index i, Index entries) { std::fill_n(&X(i, 0), entries, T{0}); });
   context.profile().count(bytes(X), 0);
 }
 
@@ -118,7 +119,9 @@ void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_r
 template <Scalar T>
 void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
   require_same_shape("copy", X, Y);
-  for_each_row<T>(context, X, [&](Index i) { std::copy_n(&X(i, 0), X.cols(), &Y(i, 0)); });
+  const bool together = has_no_gaps(X) && has_no_gaps<T>(Y);
+  for_each_stretch(context, X, together,
+                   [&](Index i, Index entries) { std::copy_n(&X(i, 0), entries, &Y(i, 0)); });
   context.profile().count(2 * bytes(X), 0);
 }
 

@@ -128,10 +128,36 @@ struct Product {
   }
 };
 
+template <class T>
+bool is_column_times_number(const RowProduct<T>& p) {
+  return p.a == 1 && p.b == 1 && p.X.row_stride == 1 && p.w_ld == 1 && p.y_ld == 1;
+}
+
+/// y = c x + β w for columns without gaps, whose entries fill vectors.
+template <class T>
+void multiply_column(HostContext& context, const RowProduct<T>& p) {
+  const T c = static_cast<T>(p.alpha * p.C(0, 0));
+  constexpr Index kLeastRows = 512;
+  const Slabs slabs = make_slabs(p.n, kLeastRows);
+  const double moved = 3 * static_cast<double>(p.n) * sizeof(T);
+  parallel_for(team_size(context.threads(), moved, 0), slabs.count(), [&](Index slab) {
+    const Index begin = slabs.begin(slab);
+    const Index end = slabs.end(slab);
+    if (p.beta == T{0}) {
+#pragma omp simd
+      for (Index i = begin; i < end; ++i) p.y[i] = c * p.X.data[i];
+    } else {
+#pragma omp simd
+      for (Index i = begin; i < end; ++i) p.y[i] = c * p.X.data[i] + p.beta * p.w[i];
+    }
+  });
+}
+
 }  // namespace
 
 template <Isa kVariant, Scalar T>
 void multiply_kernel(HostContext& context, const RowProduct<T>& p) {
+  if (is_column_times_number(p)) return multiply_column(context, p);
   const Index n = p.n;
   const Index a = p.a;
   const Index b = p.b;

@@ -19,14 +19,26 @@ void run(HostContext& context, const RowProduct<T>& product) {
   with_host_isa([&](auto isa) { multiply_kernel<isa(), T>(context, product); });
 }
 
+/// A product of two columns is a dot product.
+template <class T>
+void dot(HostContext& context, const ConstBlockView<T, HostSpace>& X,
+         const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> G) {
+  with_host_isa([&](auto isa) { dots_kernel<isa(), T>(context, X, Y, G); });
+  context.profile().count(same_block(X, Y) ? bytes(X) : bytes(X) + bytes(Y), 2 * entries(X));
+}
+
 }  // namespace
 
 template <Scalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<double, HostSpace> G) {
   require_gram_shapes(X, Y, G);
-  const std::array<GramProduct<T>, 1> product{{{Y, G}}};
-  with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, product); });
+  if (X.cols() == 1 && Y.cols() == 1) {
+    dot<T>(context, X, Y, G);
+  } else {
+    const std::array<GramProduct<T>, 1> product{{{Y, G}}};
+    with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, product); });
+  }
   sum_over_processes(context, {G});
 }
 
@@ -36,8 +48,13 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
           SmallView<double, HostSpace> H) {
   require_gram_shapes(X, Y, G);
   require_gram_shapes(X, Z, H);
-  const std::array<GramProduct<T>, 2> products{{{Y, G}, {Z, H}}};
-  with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, products); });
+  if (X.cols() == 1 && Y.cols() == 1 && Z.cols() == 1) {
+    dot<T>(context, X, Y, G);
+    dot<T>(context, X, Z, H);
+  } else {
+    const std::array<GramProduct<T>, 2> products{{{Y, G}, {Z, H}}};
+    with_host_isa([&](auto isa) { gram_kernel<isa(), T>(context, X, products); });
+  }
   sum_over_processes(context, {G, H});
 }
 

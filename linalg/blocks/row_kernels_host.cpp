@@ -38,10 +38,38 @@ void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
   }
 }
 
+/// A column without gaps is summed as this many columns, each with every 16th of its entries, so
+/// that its entries fill vectors.
+constexpr Index kParts = 16;
+
+template <class T>
+bool is_column(const ConstBlock<T>& X) {
+  return X.cols() == 1 && X.ld() == 1;
+}
+
+/// The first whole rows of `kParts` entries of a column, by rows.
+template <class T>
+ConstBlock<T> in_parts(const ConstBlock<T>& X) {
+  return {X.data(), X.rows() / kParts, kParts, kParts};
+}
+
+/// sum(0, 0) = Σ_i term(i) over n entries of a column. `sum_parts(sums)` computes the sums of its
+/// parts.
+template <class SumParts, class Term>
+void sum_column(Index n, const SumParts& sum_parts, const Term& term, Small sum) {
+  double parts[kParts];
+  sum_parts(Small{parts, kParts, 1, kParts});
+  double total = 0;
+  for (const double part : parts) total += part;
+  for (Index i = n / kParts * kParts; i < n; ++i) total += term(i);
+  sum(0, 0) = total;
+}
+
 }  // namespace
 
 template <Isa kVariant, Scalar T>
 void squares_kernel(HostContext& context, const ConstBlock<T>& X, Small sums) {
+  if (is_column(X)) return dots_kernel<kVariant, T>(context, X, X, sums);
   sum_columns(
       context, X.rows(),
       [&](Index i, Index j) {
@@ -65,6 +93,15 @@ void weighted_squares_kernel(HostContext& context, const ConstBlock<T>& weights,
 
 template <Isa kVariant, Scalar T>
 void dots_kernel(HostContext& context, const ConstBlock<T>& X, const ConstBlock<T>& Y, Small dots) {
+  if (is_column(X) && is_column(Y)) {
+    const auto sum_parts = [&](Small sums) {
+      dots_kernel<kVariant, T>(context, in_parts(X), in_parts(Y), sums);
+    };
+    const auto term = [&](Index i) {
+      return static_cast<double>(X(i, 0)) * static_cast<double>(Y(i, 0));
+    };
+    return sum_column(X.rows(), sum_parts, term, dots);
+  }
   sum_columns(
       context, X.rows(),
       [&](Index i, Index j) { return static_cast<double>(X(i, j)) * static_cast<double>(Y(i, j)); },
@@ -102,6 +139,16 @@ void scale_columns_kernel(HostContext& context, const double* factors, const Blo
 template <Isa kVariant, Scalar T>
 void scale_rows_kernel(HostContext& context, const ConstBlock<T>& factors, const ConstBlock<T>& X,
                        const Block<T>& Y) {
+  if (X.cols() == 1 && has_no_gaps(X) && has_no_gaps<T>(Y) && has_no_gaps(factors)) {
+    for_each_stretch(context, X, true, [&](Index i, Index entries) {
+      const T* factor = &factors(i, 0);
+      const T* x = &X(i, 0);
+      T* y = &Y(i, 0);
+#pragma omp simd
+      for (Index k = 0; k < entries; ++k) y[k] = factor[k] * x[k];
+    });
+    return;
+  }
   for_each_row(context, X, [&](Index i) {
     const T factor = factors(i, 0);
     const T* x = &X(i, 0);
@@ -116,15 +163,16 @@ void axpby_kernel(HostContext& context, double alpha, const ConstBlock<T>& X, do
                   const Block<T>& Y) {
   const T a = static_cast<T>(alpha);
   const T b = static_cast<T>(beta);
-  for_each_row(context, X, [&](Index i) {
+  const bool together = has_no_gaps(X) && has_no_gaps<T>(Y);
+  for_each_stretch(context, X, together, [&](Index i, Index entries) {
     const T* x = &X(i, 0);
     T* y = &Y(i, 0);
     if (b == T{0}) {
 #pragma omp simd
-      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j];
+      for (Index j = 0; j < entries; ++j) y[j] = a * x[j];
     } else {
 #pragma omp simd
-      for (Index j = 0; j < X.cols(); ++j) y[j] = a * x[j] + b * y[j];
+      for (Index j = 0; j < entries; ++j) y[j] = a * x[j] + b * y[j];
     }
   });
 }

@@ -23,6 +23,28 @@ void for_each_row(const HostContext& context, const ConstBlockView<T, HostSpace>
   });
 }
 
+/// Whether the rows of a block follow each other without gaps.
+template <class T>
+bool has_no_gaps(const ConstBlockView<T, HostSpace>& X) {
+  return X.ld() == X.cols();
+}
+
+/// Calls body(first row, entries) for stretches of neighbouring entries that are all entries of X:
+/// its rows, or many rows at once if `together`. Rows of few entries take far longer one by one.
+template <class T, class Body>
+void for_each_stretch(const HostContext& context, const ConstBlockView<T, HostSpace>& X,
+                      bool together, const Body& body) {
+  if (!together) {
+    for_each_row<T>(context, X, [&](Index i) { body(i, X.cols()); });
+    return;
+  }
+  if (X.empty()) return;
+  const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
+  parallel_for(team_size(context.threads(), 3 * bytes(X), 0), slabs.count(), [&](Index slab) {
+    body(slabs.begin(slab), (slabs.end(slab) - slabs.begin(slab)) * X.cols());
+  });
+}
+
 /// Computes b values per slab of rows by body(first row, end row, its b values). Returns scratch
 /// memory that holds the values of slab s from index s·b on. All values are 0 before `body` is
 /// called.

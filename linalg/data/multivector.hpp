@@ -5,9 +5,11 @@
 
 namespace heddle {
 
-/// The smallest leading dimension ≥ cols for which every row is aligned to 16 bytes.
-template <Scalar T>
+/// The leading dimension of a block: on a device the smallest one ≥ cols for which every row is
+/// aligned to 16 bytes, in host memory cols.
+template <Scalar T, class Space = DeviceSpace>
 constexpr Index padded_ld(Index cols) noexcept {
+  if constexpr (std::same_as<Space, HostSpace>) return cols;
   constexpr Index kPerVector = 16 / static_cast<Index>(sizeof(T));
   return (cols + kPerVector - 1) / kPerVector * kPerVector;
 }
@@ -23,13 +25,13 @@ class MultiVector {
 
   /// Throws `OutOfMemory`.
   MultiVector(ContextType& context, Index rows, Index cols)
-      : buffer_(context, static_cast<std::size_t>(rows * padded_ld<T>(cols))),
+      : buffer_(context, static_cast<std::size_t>(rows * padded_ld<T, Space>(cols))),
         rows_(rows),
         cols_(cols) {}
 
   Index rows() const noexcept { return rows_; }
   Index cols() const noexcept { return cols_; }
-  Index ld() const noexcept { return padded_ld<T>(cols_); }
+  Index ld() const noexcept { return padded_ld<T, Space>(cols_); }
 
   BlockView<T, Space> view() noexcept { return {buffer_.data(), rows_, cols_, ld()}; }
   ConstBlockView<T, Space> view() const noexcept { return {buffer_.data(), rows_, cols_, ld()}; }

@@ -64,7 +64,7 @@ MultiVector<T, HostSpace> fill_block(HostContext& context, const Content<T>& con
                                      std::string_view name) {
   const Header& header = content.header;
   const Entries<T>& entries = content.entries;
-  const Index cells = header.rows * padded_ld<T>(header.cols);
+  const Index cells = header.rows * padded_ld<T, HostSpace>(header.cols);
   require_plausible(cells, "places", header, name);
   MultiVector<T, HostSpace> block(context, header.rows, header.cols);
   const BlockView<T, HostSpace> X = block.view();

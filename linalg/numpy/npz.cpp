@@ -54,7 +54,7 @@ MultiVector<T, HostSpace> parse_npz_block(HostContext& context, std::string_view
                                           std::string_view name) {
   const HostCsrMatrix<T> matrix = parse_npz<T>(context, bytes, name);
   const CsrView<T, HostSpace> A = matrix.view();
-  const Index cells = A.rows * padded_ld<T>(A.cols);
+  const Index cells = A.rows * padded_ld<T, HostSpace>(A.cols);
   if (!detail::is_plausible(cells, A.nnz)) {
     throw InputError(std::string(name), 0,
                      fmt::format("as a dense block, {} rows and {} columns take {} places for only "

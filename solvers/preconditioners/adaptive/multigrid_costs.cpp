@@ -19,6 +19,8 @@ constexpr double kChebyshevIterations = .53;  // of block CG with degree 12, per
 constexpr double kLeastIterations = 13;       // of block CG with degree 12
 constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, per root
 constexpr double kFirstDegree = 12;
+// One column has hardly any work beside its products, so that a polynomial of them saves nothing.
+constexpr double kRootOfOneColumn = 38;
 
 }  // namespace
 
@@ -50,7 +52,8 @@ bool MultigridCosts::pays_for(double root) const noexcept {
   return chebyshev > kLinearIterations * (kCycle + kOther) + setup_;
 }
 
-bool MultigridCosts::diagonal_suffices(double root) noexcept {
+bool MultigridCosts::diagonal_suffices(double root) const noexcept {
+  if (block_ == 1) return root < kRootOfOneColumn;
   const double chebyshev = kLeastIterations * (kFirstDegree + 1 + kOther);
   return kDiagonalIterations * root * (1 + kOther) < chebyshev;
 }

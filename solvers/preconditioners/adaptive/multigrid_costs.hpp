@@ -45,8 +45,9 @@ class MultigridCosts {
   bool pays_for(double root) const noexcept;
 
   /// Whether CG with the diagonal alone takes less work than with chebyshev, whose polynomial
-  /// leaves a number of iterations however small the condition number is.
-  static bool diagonal_suffices(double root) noexcept;
+  /// leaves a number of iterations however small the condition number is. For one column: than with
+  /// any other preconditioner. Of solves on the host.
+  bool diagonal_suffices(double root) const noexcept;
 
  private:
   double setup_;

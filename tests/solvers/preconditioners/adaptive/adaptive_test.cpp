@@ -219,9 +219,13 @@ TEST(MultigridCosts, FallWithTheWidthAndDecideByTheCondition) {
   EXPECT_FALSE(wide.pays_for(5));
   EXPECT_TRUE(wide.pays_for(60));
   EXPECT_FALSE(MultigridCosts(200, 1360, 16, 8).pays_for(60)) << "a small matrix is not worth it";
-  EXPECT_TRUE(MultigridCosts::diagonal_suffices(4));
-  EXPECT_FALSE(MultigridCosts::diagonal_suffices(6));
-  EXPECT_FALSE(MultigridCosts::diagonal_suffices(std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(wide.diagonal_suffices(4));
+  EXPECT_FALSE(wide.diagonal_suffices(6));
+  EXPECT_TRUE(narrow.diagonal_suffices(30));
+  EXPECT_FALSE(narrow.diagonal_suffices(60));
+  for (const MultigridCosts& costs : {narrow, wide}) {
+    EXPECT_FALSE(costs.diagonal_suffices(std::numeric_limits<double>::infinity()));
+  }
   const MultigridCosts on_gpu(1000000, 7000000, 16, 8, kSetupOnGpu);
   EXPECT_GT(on_gpu.setup(), wide.setup()) << "products are faster there than anything else";
   const MultigridCosts large(100000000, 700000000, 16, 8, kSetupOnGpu);
