@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/multivector.hpp>
@@ -101,6 +104,35 @@ TYPED_TEST(HostBlockOps, CountTheirTrafficAndArithmetic) {
   EXPECT_EQ(update.bytes, 1000.0 * (6 + 2 * 4) * sizeof(T));
   EXPECT_EQ(update.flops, 2.0 * 1000 * 6 * 4);
 }
+
+#ifdef __SSE2__
+/// What lies between the rows of a block is not read as a number: with denormal ones, products take
+/// many times as long. The flag of the CPU shows whether one took part.
+TEST(BlockOpsOnHost, DenormalNumbersBetweenRowsTakeNoPart) {
+  constexpr unsigned kDenormal = 2;  // of MXCSR
+  constexpr Index kRows = 2000;
+  HostContext context(1);
+  for (const Index cols : {1, 2, 3, 5, 7, 9}) {
+    const Index ld = cols + 1;
+    std::vector<double> values(static_cast<std::size_t>(kRows * ld), 1e-310);
+    for (Index i = 0; i < kRows; ++i) {
+      for (Index j = 0; j < cols; ++j)
+        values[static_cast<std::size_t>(i * ld + j)] = 1.0 / static_cast<double>(i + 1);
+    }
+    std::vector<double> other = values;
+    const ConstBlockView<double, HostSpace> X(values.data(), kRows, cols, ld);
+    const BlockView<double, HostSpace> Y(other.data(), kRows, cols, ld);
+    SmallMatrix<double, HostSpace> G(context, cols, cols);
+    _mm_setcsr(_mm_getcsr() & ~kDenormal);
+    gram<double>(context, X, X, G.view(cols, cols));
+    gram<double>(context, X, Y, G.view(cols, cols));
+    multiply<double>(context, .5, X, G.view(cols, cols), .25, Y, Y);
+    axpby<double>(context, 2, X, 3, Y);
+    EXPECT_EQ(_mm_getcsr() & kDenormal, 0u) << cols;
+    EXPECT_EQ(other[static_cast<std::size_t>(ld - 1)], 1e-310);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace heddle
