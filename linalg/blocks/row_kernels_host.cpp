@@ -38,13 +38,13 @@ void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
   }
 }
 
-/// A column without gaps is summed as this many columns, each with every 16th of its entries, so
-/// that its entries fill vectors.
+/// A column without gaps is summed as `kParts` columns, each of which has every 16th of its
+/// entries, so that the entries fill vectors.
 constexpr Index kParts = 16;
 
 template <class T>
 bool is_column(const ConstBlock<T>& X) {
-  return X.cols() == 1 && X.ld() == 1;
+  return X.cols() == 1 && has_no_gaps(X);
 }
 
 /// The first whole rows of `kParts` entries of a column, by rows.
@@ -139,7 +139,7 @@ void scale_columns_kernel(HostContext& context, const double* factors, const Blo
 template <Isa kVariant, Scalar T>
 void scale_rows_kernel(HostContext& context, const ConstBlock<T>& factors, const ConstBlock<T>& X,
                        const Block<T>& Y) {
-  if (X.cols() == 1 && has_no_gaps(X) && has_no_gaps<T>(Y) && has_no_gaps(factors)) {
+  if (is_column(X) && is_column<T>(Y) && is_column(factors)) {
     for_each_stretch(context, X, true, [&](Index i, Index entries) {
       const T* factor = &factors(i, 0);
       const T* x = &X(i, 0);
