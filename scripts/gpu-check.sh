@@ -69,8 +69,8 @@ sanitize() { # TOOL TEST
     *-spmm/triangular_*) filter='*/1.Grid:*/1.ALongRowAmongShortOnes' ;;
     racecheck-*small_dense*) filter='*Refuses*:*NoFactor*' ;;
   esac
-  step "$1 $(basename "$2")" 150 compute-sanitizer --tool "$1" "${kernels[@]}" \
-    --error-exitcode 9 "$build/tests/$2" --gtest_brief=1 --gtest_filter="$filter"
+  HEDDLE_EXACT_MEMORY=1 step "$1 $(basename "$2")" 150 compute-sanitizer --tool "$1" \
+    "${kernels[@]}" --error-exitcode 9 "$build/tests/$2" --gtest_brief=1 --gtest_filter="$filter"
 }
 
 # The ten matrices with the most entries in the matrix folder, if it exists, for the SpMM benchmark.

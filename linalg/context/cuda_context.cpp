@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/gpu_connection.hpp>
+#include <heddle/linalg/context/memory_cache.hpp>
 #include <heddle/linalg/context/phase_clock.hpp>
 #include <heddle/linalg/context/probe.hpp>
 #include <heddle/linalg/context/travel_clock.hpp>
@@ -43,6 +45,9 @@ struct Reserve {
 
 /// Copies to the host of up to this many bytes pass through page-locked memory of the context.
 constexpr std::size_t kLandingBytes = std::size_t{1} << 14;
+
+/// At most this part of the device's memory is kept in freed blocks.
+constexpr std::size_t kPartForFreed = 64;
 
 constexpr std::size_t kReserveGranularity = std::size_t{1} << 16;
 
@@ -129,6 +134,15 @@ struct CudaContext::State {
   explicit State(int ordinal);
   ~State();
 
+  /// The size of the block that `allocate` hands out for `bytes`.
+  std::size_t block_size(std::size_t bytes) const {
+    return keeps_freed ? detail::MemoryCache::block_size(bytes) : bytes;
+  }
+  void* from_pool(std::size_t bytes);  // null: out of memory
+  void give_freed_to_pool() noexcept {
+    freed.clear([this](void* block) { cudaFreeAsync(block, stream); });
+  }
+
   CudaDevice device;
   cudaStream_t stream = nullptr;
   cudaMemPool_t pool = nullptr;
@@ -140,12 +154,17 @@ struct CudaContext::State {
   Profile profile;
   AllocationCount allocation_count;
   CopyCount copy_count;
+  detail::MemoryCache freed;
+  bool keeps_freed;  // without HEDDLE_EXACT_MEMORY
   void* landing = nullptr;
   Reserve scratch;
   Reserve staging;
 };
 
-CudaContext::State::State(int ordinal) : device(describe(ordinal)) {
+CudaContext::State::State(int ordinal)
+    : device(describe(ordinal)),
+      freed(device.memory_bytes / kPartForFreed),
+      keeps_freed(std::getenv("HEDDLE_EXACT_MEMORY") == nullptr) {
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -168,6 +187,7 @@ CudaContext::State::~State() {
   clock.reset();
   if (traffic && traffic->gathered.data != nullptr) cudaFreeAsync(traffic->gathered.data, stream);
   if (scratch.data != nullptr) cudaFreeAsync(scratch.data, stream);
+  give_freed_to_pool();
   if (staging.data != nullptr) cudaFreeHost(staging.data);
   if (landing != nullptr) cudaFreeHost(landing);
   if (cusolver != nullptr) cusolverDnDestroy(cusolver);
@@ -199,25 +219,38 @@ std::size_t CudaContext::free_bytes() const {
   std::uint64_t used = 0;
   check(cudaMemPoolGetAttribute(state_->pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
   check(cudaMemPoolGetAttribute(state_->pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  return free + (reserved - used);
+  return free + (reserved - used) + state_->freed.bytes();
+}
+
+void* CudaContext::State::from_pool(std::size_t bytes) {
+  void* pointer = nullptr;
+  // Before the pool refuses more than the device has, it takes all that other processes left.
+  if (bytes > device.memory_bytes) return nullptr;
+  const cudaError_t status = cudaMallocFromPoolAsync(&pointer, bytes, pool, stream);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  check(status);
+  return pointer;
 }
 
 void* CudaContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  void* pointer = nullptr;
-  // Before the pool refuses more than the device has, it takes all that other processes left.
-  const bool hopeless = bytes > state_->device.memory_bytes;
-  const cudaError_t status =
-      hopeless ? cudaErrorMemoryAllocation
-               : cudaMallocFromPoolAsync(&pointer, bytes, state_->pool, state_->stream);
-  if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
+  State& state = *state_;
+  const std::size_t size = state.block_size(bytes);
+  void* pointer = state.freed.take(size);
+  if (pointer == nullptr) pointer = state.from_pool(size);
+  if (pointer == nullptr && state.freed.bytes() > 0) {
+    state.give_freed_to_pool();
+    pointer = state.from_pool(size);
+  }
+  if (pointer == nullptr) {
     throw OutOfMemory(
         bytes, fmt::format("out of device memory: asked for {} bytes, {} of {} to be had on {}",
-                           bytes, free_bytes(), state_->device.memory_bytes, state_->device.name));
+                           bytes, free_bytes(), state.device.memory_bytes, state.device.name));
   }
-  check(status);
-  AllocationCount& count = state_->allocation_count;
+  AllocationCount& count = state.allocation_count;
   ++count.allocations;
   count.live_bytes += bytes;
   count.peak_bytes = std::max(count.peak_bytes, count.live_bytes);
@@ -226,8 +259,10 @@ void* CudaContext::allocate(std::size_t bytes) {
 
 void CudaContext::deallocate(void* pointer, std::size_t bytes) noexcept {
   if (pointer == nullptr) return;
-  cudaFreeAsync(pointer, state_->stream);
-  state_->allocation_count.live_bytes -= bytes;
+  State& state = *state_;
+  state.allocation_count.live_bytes -= bytes;
+  const bool kept = state.keeps_freed && state.freed.keep(pointer, state.block_size(bytes));
+  if (!kept) cudaFreeAsync(pointer, state.stream);
 }
 
 namespace {

@@ -40,8 +40,11 @@ std::string cuda_unavailable_reason(int device = 0);
 /// The GPU backend: device memory, and one stream that executes all work in the order of the calls.
 ///
 /// A call returns when its work is queued. A call that returns numbers to the host waits until they
-/// are computed. Memory comes from a pool that keeps it until the context is destroyed, so a freed
-/// allocation is reused without a call to the driver. Only one thread at a time may use a context.
+/// are computed. Memory comes from a pool of the driver that keeps it until the context is
+/// destroyed. Freed blocks up to 32 MiB are handed out again by the context itself, and up to a
+/// quarter larger than asked for. With the environment variable HEDDLE_EXACT_MEMORY each request is
+/// one of the pool, so that compute-sanitizer sees accesses behind its end. Only one thread at a
+/// time may use a context.
 ///
 /// With `processes`, blocks hold the rows of this process, as those of a `HostContext` do. Each
 /// process has a GPU of its own, and data passes between GPUs over NCCL.

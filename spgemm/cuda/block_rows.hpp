@@ -11,24 +11,29 @@
 /// section 3.2).
 namespace heddle::detail {
 
-/// Row i has the blocks offsets[i] … offsets[i+1] − 1. Without masks, keys are columns.
+/// A block of columns: its number, and a bit per column that is stored.
+struct alignas(8) ColumnBlock {
+  std::int32_t key;
+  unsigned mask;
+};
+
+/// The pattern of a matrix, by columns or by blocks. Row i has the columns offsets[i] …
+/// offsets[i + 1] − 1, or counts[i] blocks from offsets[i] − offsets[0] on.
 struct BlockRowsView {
   const std::int64_t* offsets = nullptr;
-  const std::int32_t* keys = nullptr;
-  const unsigned* masks = nullptr;
+  const std::int32_t* columns = nullptr;
+  const std::int32_t* counts = nullptr;
+  const ColumnBlock* blocks = nullptr;  ///< null: by columns
 };
 
 /// The number of blocks of each row of M.
 template <Scalar T>
 DeviceIntegers count_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M);
 
-/// offsets[i] ← blocks[0] + … + blocks[i − 1] for i = 0 … n, where n is the size of `blocks`.
-/// Returns the last one, for which it waits.
-Index block_offsets(CudaContext& context, const DeviceIntegers& blocks, std::int64_t* offsets);
-
-/// The blocks of M, whose places are those of `block_offsets`.
+/// Writes the blocks of M and their counts to the places that `BlockRowsView` describes: M.nnz
+/// blocks and M.rows counts in device memory.
 template <Scalar T>
-void fill_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M,
-                 const std::int64_t* offsets, std::int32_t* keys, unsigned* masks);
+void write_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M, ColumnBlock* blocks,
+                  std::int32_t* counts);
 
 }  // namespace heddle::detail

@@ -9,9 +9,8 @@
 namespace heddle::detail {
 namespace {
 
-/// Entries of C that a warp computes at a time for all rows of a chunk, and the distance between
-/// their sums: odd, so that the lanes reach different banks along both.
-constexpr int kTile = 8;
+/// The distance between the sums of the entries of a tile: odd, so that the lanes reach different
+/// banks along both.
 constexpr int kSumStride = kWarp + 1;
 
 extern __shared__ __align__(16) char shared_memory[];
@@ -106,22 +105,22 @@ struct Strip {
 /// The shared memory of a strip.
 template <class T>
 struct StripMemory {
+  GatheredTerm* terms;     ///< of all entries of a row of C, entry by entry
   T* stage;                ///< rows of B, `Factors::pitch` numbers apart
   T* own;                  ///< rows of A, an odd number of numbers apart
   T* tiles;                ///< of the warps
-  unsigned* terms;         ///< of all entries of a row of C, entry by entry
   std::int32_t* columns;   ///< of the first row of C
   unsigned* masks;         ///< per entry of C, the factors that it has a term of
-  int* starts;             ///< per entry of C, its first term, and the number of terms
+  int* starts;             ///< per entry of C, its first term, and the end of the last list
   unsigned short* places;  ///< per term, in the order of the factors, its entry of C
 
   __device__ StripMemory(char* memory, const Strip& strip, const Factors& factors) {
     const int warps = static_cast<int>(blockDim.x) / kWarp;
-    stage = reinterpret_cast<T*>(memory);
+    terms = reinterpret_cast<GatheredTerm*>(memory);
+    stage = reinterpret_cast<T*>(terms + term_places(factors.products, strip.entries));
     own = stage + factors.staged;
     tiles = own + strip.height(0) * factors.own_pitch();
-    terms = reinterpret_cast<unsigned*>(tiles + warps * kTile * kSumStride);
-    columns = reinterpret_cast<std::int32_t*>(terms + factors.products);
+    columns = reinterpret_cast<std::int32_t*>(tiles + warps * kTile * kSumStride);
     masks = reinterpret_cast<unsigned*>(columns + strip.entries);
     starts = reinterpret_cast<int*>(masks + strip.entries);
     places = reinterpret_cast<unsigned short*>(starts + strip.entries + 1);
@@ -157,10 +156,6 @@ __device__ void stage_chunk(const CsrView<T, DeviceSpace>& A, const CsrView<T, D
   __pipeline_commit();
 }
 
-/// A term of the list: the factor in the low bits, the place in the stage above, the sign for the
-/// last one of an entry.
-constexpr unsigned kFactorBits = 5;
-constexpr unsigned kFactorMask = (1U << kFactorBits) - 1;
 constexpr unsigned kLast = 1U << 31;
 constexpr unsigned short kNowhere = 0xffff;
 
@@ -185,13 +180,16 @@ __device__ void find_places(const CsrView<T, DeviceSpace>& B, const Strip& strip
   }
 }
 
-/// starts[j] ← the terms of the entries before j. One warp.
+/// starts[j] ← the first term of entry j, where the list of each tile begins at a multiple of
+/// kTermsAtOnce. One warp.
 template <class T>
-__device__ void sum_counts(const Strip& strip, const StripMemory<T>& memory) {
+__device__ void place_lists(const Strip& strip, const StripMemory<T>& memory) {
   const int lane = lane_index();
   int total = 0;
   for (int j = lane; j - lane < strip.entries; j += kWarp) {
-    const int count = j < strip.entries ? __popc(memory.masks[j]) : 0;
+    int count = j < strip.entries ? __popc(memory.masks[j]) : 0;
+    const int of_tile = lane_sum<kTile>(count);
+    if (lane % kTile == kTile - 1) count += -of_tile & (kTermsAtOnce - 1);
     const int before = sum_before(count);
     if (j < strip.entries) memory.starts[j] = total + before;
     total += __shfl_sync(kAllLanes, before + count, kWarp - 1);
@@ -202,6 +200,7 @@ __device__ void sum_counts(const Strip& strip, const StripMemory<T>& memory) {
 /// The list of terms: those of an entry in the order of the factors.
 template <class T>
 __device__ void write_terms(const Factors& factors, const StripMemory<T>& memory) {
+  constexpr unsigned kBytes = sizeof(T);
   const int warps = static_cast<int>(blockDim.x) / kWarp;
   for (int a = static_cast<int>(threadIdx.x) / kWarp; a < factors.count; a += warps) {
     const int count = __shfl_sync(kAllLanes, factors.terms, a);
@@ -212,8 +211,8 @@ __device__ void write_terms(const Factors& factors, const StripMemory<T>& memory
       if (place == kNowhere) continue;
       const unsigned mask = memory.masks[place];
       const unsigned last = mask >> a == 1U ? kLast : 0;
-      memory.terms[memory.starts[place] + __popc(mask & ((1U << a) - 1))] =
-          last | static_cast<unsigned>(stage + e) << kFactorBits | static_cast<unsigned>(a);
+      memory.terms[memory.starts[place] + __popc(mask & ((1U << a) - 1))] = {
+          static_cast<unsigned>(a) * kBytes, last | static_cast<unsigned>(stage + e) * kBytes};
     }
   }
 }
@@ -227,45 +226,57 @@ __device__ void list_terms(const CsrView<T, DeviceSpace>& B, const Strip& strip,
     memory.columns[j] = C.columns[strip.pattern + j] + strip.moved;
     memory.masks[j] = 0;
   }
+  // What fills up the list of a tile belongs to no entry.
+  for (int p = static_cast<int>(threadIdx.x); p < term_places(factors.products, strip.entries);
+       p += static_cast<int>(blockDim.x)) {
+    memory.terms[p] = {};
+  }
   __syncthreads();
   find_places(B, strip, factors, memory);
   __syncthreads();
-  if (threadIdx.x < kWarp) sum_counts(strip, memory);
+  if (threadIdx.x < kWarp) place_lists(strip, memory);
   __syncthreads();
   write_terms(factors, memory);
 }
 
-/// The sums of `width` entries from entry j on, for the row of this lane.
+/// The number at `bytes` bytes behind `base`.
 template <class T>
-__device__ void sum_tile(const StripMemory<T>& memory, const T* factors, const T* stage, int j,
+__device__ T number_at(const T* base, unsigned bytes) {
+  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(base) + bytes);
+}
+
+/// The sums of the tile that begins with entry j, for the row of this lane whose entries of A begin
+/// with `own` and whose place in the stage is `stage`. sums ← sums[0], sums[kSumStride] …
+template <class T>
+__device__ void sum_tile(const StripMemory<T>& memory, const T* own, const T* stage, int j,
                          int width, T* sums) {
-  constexpr int kAtOnce = 8;
+  const int last = j + width - 1;
+  const int end = memory.starts[last] + __popc(memory.masks[last]);
   T sum{0};
-  const auto add = [&sum, &sums](unsigned term, T factor, T value) {
-    sum += factor * value;
-    if ((term & kLast) == 0) return;
-    *sums = sum;
-    sums += kSumStride;
-    sum = T{0};
-  };
-  const int end = memory.starts[j + width];
-  int p = memory.starts[j];
-  for (; p + kAtOnce <= end; p += kAtOnce) {
-    unsigned term[kAtOnce];
-    T factor[kAtOnce];
-    T value[kAtOnce];
+  for (int p = memory.starts[j]; p < end; p += kTermsAtOnce) {
+    GatheredTerm term[kTermsAtOnce];
+    T factor[kTermsAtOnce];
+    T value[kTermsAtOnce];
 #pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) {
-      term[u] = memory.terms[p + u];
-      factor[u] = factors[term[u] & kFactorMask];
-      value[u] = stage[(term[u] & ~kLast) >> kFactorBits];
+    for (int u = 0; u < kTermsAtOnce; u += 2) {
+      const uint4 two = *reinterpret_cast<const uint4*>(memory.terms + p + u);
+      term[u] = {two.x, two.y};
+      term[u + 1] = {two.z, two.w};
     }
 #pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) add(term[u], factor[u], value[u]);
-  }
-  for (; p < end; ++p) {
-    const unsigned term = memory.terms[p];
-    add(term, factors[term & kFactorMask], stage[(term & ~kLast) >> kFactorBits]);
+    for (int u = 0; u < kTermsAtOnce; ++u) {
+      factor[u] = number_at(own, term[u].own);
+      value[u] = number_at(stage, term[u].stage & ~kLast);
+    }
+#pragma unroll
+    for (int u = 0; u < kTermsAtOnce; ++u) {
+      sum += factor[u] * value[u];
+      if ((term[u].stage & kLast) != 0) {
+        *sums = sum;
+        sums += kSumStride;
+        sum = T{0};
+      }
+    }
   }
 }
 
@@ -306,9 +317,9 @@ __device__ void compute_chunk(const Strip& strip, const Factors& factors, int do
 /// from the same places, counted from the beginnings of their own rows of A, B and C: these places
 /// are found once, and sorted by the entry of C, so that a sum stays in a register.
 template <class T>
-__global__ void gather_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                              const std::int32_t* leaders, const std::int32_t* rows, int chunks,
-                              ProductTarget<T> C, bool with_columns) {
+__global__ __launch_bounds__(kThreads, 2) void gather_kernel(
+    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const std::int32_t* leaders,
+    const std::int32_t* rows, int chunks, ProductTarget<T> C, bool with_columns) {
   __shared__ int next_tile;
   const Strip strip(A, leaders, rows[blockIdx.x], chunks, C);
   const int count = static_cast<int>(A.row_offsets[strip.row + 1] - strip.first);

@@ -9,6 +9,24 @@ namespace heddle::detail {
 inline constexpr int kMostFactors = 32;
 inline constexpr Index kMostGathered = 64;
 
+/// Entries of C that a warp computes at a time for all rows of a chunk. Their terms are a list
+/// whose length is a multiple of kTermsAtOnce.
+inline constexpr int kTile = 8;
+inline constexpr int kTermsAtOnce = 8;
+
+/// A term of the rows of a chunk: where its factors lie, in bytes from a row's own entries of A and
+/// from its place in the stage of B. The last term of an entry has the sign bit set.
+struct alignas(8) GatheredTerm {
+  unsigned own = 0;
+  unsigned stage = 0;
+};
+
+/// At least the places of the lists of terms of all tiles of a row.
+__host__ __device__ constexpr int term_places(int products, int entries) {
+  const int tiles = (entries + kTile - 1) / kTile;
+  return (products + tiles * (kTermsAtOnce - 1) + 1) / 2 * 2;
+}
+
 /// Chunks of a run that a thread block computes one after the other, as long as there are enough
 /// blocks for the device.
 inline int chunks_per_strip(const CudaContext& context, Index rows) {
@@ -29,8 +47,9 @@ struct GatheredChunk {
 
   __host__ __device__ Index bytes(int height, int factors, int entries, int scalar_bytes) const {
     const Index numbers = Index{staged_rows} * pitch() + Index{height} * (factors | 1);
-    const Index integers = Index{products} + (products + 1) / 2 + 3 * Index{entries} + 1;
-    return numbers * scalar_bytes + integers * static_cast<Index>(sizeof(std::int32_t));
+    const Index integers = (products + 1) / 2 + 3 * Index{entries} + 1;
+    return Index{term_places(products, entries)} * static_cast<Index>(sizeof(GatheredTerm)) +
+           numbers * scalar_bytes + integers * static_cast<Index>(sizeof(std::int32_t));
   }
 };
 

@@ -27,13 +27,15 @@ __device__ void set_bits(const PatternFactors& factors, Index row, Index first, 
   for (Index a = factors.row_offsets[row] + static_cast<int>(threadIdx.x) / kWarp; a < end;
        a += kWarps) {
     const std::int32_t k = factors.columns[a];
-    const Index last = factors.B.offsets[k + 1];
-    for (Index e = factors.B.offsets[k] + lane_index(); e < last; e += kWarp) {
-      const std::int32_t entry = factors.B.keys[e];
-      const bool masked = factors.B.masks != nullptr;
-      const Index word = (masked ? entry : block_of(entry)) - first / kBlockColumns;
+    const BlockRowsView& B = factors.B;
+    const bool by_blocks = B.blocks != nullptr;
+    const Index begin = B.offsets[k] - (by_blocks ? B.offsets[0] : 0);
+    const Index last = by_blocks ? begin + B.counts[k] : B.offsets[k + 1];
+    for (Index e = begin + lane_index(); e < last; e += kWarp) {
+      const std::int32_t key = by_blocks ? B.blocks[e].key : block_of(B.columns[e]);
+      const Index word = key - first / kBlockColumns;
       if (word >= 0 && word < kWords) {
-        atomicOr(words + word, masked ? factors.B.masks[e] : bit_of(entry));
+        atomicOr(words + word, by_blocks ? B.blocks[e].mask : bit_of(B.columns[e]));
       }
     }
   }

@@ -1,19 +1,11 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spgemm/cuda/pattern.hpp>
+#include <heddle/spgemm/cuda/pattern_tables.cuh>
 #include <heddle/spgemm/cuda/row_bins.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
-#include <limits>
 
 namespace heddle::detail {
 namespace {
-
-/// The places of the tables of bin 0, doubled per bin.
-constexpr int kLeastSlots = 32;
-
-/// Tables of bins up to these belong to 8 lanes and to a warp, the larger ones to a thread block.
-constexpr int kNarrow = 1;
-constexpr int kWarpBins = 5;
-constexpr int kNarrowLanes = 8;
 
 /// Rows of A of up to this many entries on average are looked at by one thread each.
 constexpr Index kShortRow = 12;
@@ -21,29 +13,11 @@ constexpr Index kShortRow = 12;
 /// Columns per thread that `fill_rows` collects before it writes them.
 constexpr int kStaged = 8;
 
-/// Threads of a block whose teams are at most a warp.
-constexpr int kTeamThreads = 128;
+/// Thread blocks per multiprocessor for which registers are left.
+constexpr int kBlocks = 4;
 
-constexpr int slots_of(int bin) { return kLeastSlots << bin; }
-
-__host__ __device__ constexpr Index blocks_of(Index cols) {
-  return (cols + kBlockColumns - 1) / kBlockColumns;
-}
-
-/// Rows with more blocks of B to enter than this have a thread block.
-constexpr Index kMostForWarp = 1024;
-
-/// A table is at most three quarters full. Where a mask per block of columns takes no more memory
-/// than its keys and masks, there is no table to search and to sort.
-__device__ int bin_of_bound(Index blocks, Index cols) {
-  const Index all = blocks_of(cols);
-  const Index bound = blocks < all ? blocks : all;
-  int bin = 0;
-  while (bin < kTables && bound * 4 > Index{slots_of(bin)} * 3) ++bin;
-  if (bin == kTables || all > 2 * slots_of(bin)) return bin;
-  const bool for_warp = blocks <= kMostForWarp && all <= 2 * slots_of(kWarpBins);
-  return for_warp ? kMasksOfWarp : kMasksOfBlock;
-}
+/// The bins of `launch_bins`.
+constexpr int kLongestFirst[] = {kMasksOfBlock, 8, 7, 6, kMasksOfWarp, 5, 4, 3, 2, 1, 0};
 
 /// Teams of threads look at the leading rows of runs. All rows of a run have the multiplications of
 /// the first one.
@@ -58,231 +32,49 @@ __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B
   for (Index i = Team::number(); Team::any(i < factors.rows); i += teams) {
     const bool is_row = i < factors.rows;
     const bool leads = is_row && leaders[i] == i;
-    const Index end = leads ? factors.row_offsets[i + 1] : 0;
-    Index blocks = 0;
-    Index products = 0;
-    for (Index a = leads ? factors.row_offsets[i] + Team::lane() : 0; a < end; a += W) {
-      const std::int32_t k = factors.columns[a];
-      const Index length = rows_of_B[k + 1] - rows_of_B[k];
-      blocks += blocks_of_B[k];
-      products += length;
-      here.longest = length > here.longest ? length : here.longest;
-    }
-    __syncwarp();
-    blocks = lane_sum<W>(blocks);
-    products = lane_sum<W>(products);
+    const RowWork work = work_of_row<W>(factors, rows_of_B, blocks_of_B, i, leads);
+    here.longest = work.longest > here.longest ? work.longest : here.longest;
     if (!is_row || Team::lane() != 0) continue;
-    bins[i] = leads ? bin_of_bound(blocks, factors.cols) : kPatternBins;
+    bins[i] = leads ? bin_of_bound(work.blocks, factors.cols) : kPatternBins;
     if (!leads) continue;
     here.count(bins[i]);
     const Index length = count_below(leaders + i, factors.rows - i, static_cast<Index>(i) + 1);
-    here.multiplications += products * length;
-    here.leading_products += products;
-    here.leading_blocks += blocks;
+    here.multiplications += work.products * length;
+    here.leading_products += work.products;
+    here.leading_blocks += work.blocks;
   }
   here.flush(counts);
 }
 
-/// Calls enter(key, mask) for the blocks of the rows of B that row `row` of C is a sum of.
-template <int W, class Enter>
-__device__ void for_each_block(const PatternFactors& factors, Index row, const Enter& enter) {
-  using Team = RowTeam<W>;
-  const int width = factors.lanes;
-  const BlockRowsView& B = factors.B;
-  const Index last = factors.row_offsets[row + 1];
-  for (Index a = factors.row_offsets[row] + Team::lane() / width; a < last; a += W / width) {
-    const std::int32_t k = factors.columns[a];
-    const Index end = B.offsets[k + 1];
-    for (Index e = B.offsets[k] + Team::lane() % width; e < end; e += width) {
-      const std::int32_t entry = B.keys[e];
-      if (B.masks != nullptr) {
-        enter(entry, B.masks[e]);
-      } else {
-        enter(block_of(entry), bit_of(entry));
-      }
-    }
-  }
-}
-
-/// The masks of all blocks of columns of one row of C in shared memory.
-template <int W>
-class BlockMasks {
- public:
-  using Team = RowTeam<W>;
-
-  __device__ BlockMasks(char* memory, int blocks)
-      : blocks_(blocks), counters_(reinterpret_cast<int*>(memory)) {
-    masks_ = reinterpret_cast<unsigned*>(counters_ + kCounters);
-  }
-
-  /// The bytes of the masks, the counters, and what follows.
-  static constexpr std::size_t bytes(int blocks, int staged) {
-    return static_cast<std::size_t>(kCounters + blocks + staged) * sizeof(std::int32_t);
-  }
-  __device__ std::int32_t* stage() { return reinterpret_cast<std::int32_t*>(masks_ + blocks_); }
-
-  __device__ void enter_row(const PatternFactors& factors, Index row, bool is_row) {
-    for (int b = Team::lane(); b < blocks_; b += W) masks_[b] = 0;
-    if (Team::lane() < 2) counters_[Team::lane()] = 0;
-    Team::sync();
-    if (is_row) {
-      for_each_block<W>(factors, row,
-                        [this](std::int32_t key, unsigned mask) { atomicOr(masks_ + key, mask); });
-    }
-    Team::sync();
-  }
-
-  /// The entries and the blocks of the row, for all threads of the team.
-  __device__ void count(int& entries, int& blocks) {
-    int mine = 0;
-    int found = 0;
-    for (int b = Team::lane(); b < blocks_; b += W) {
-      mine += __popc(masks_[b]);
-      found += masks_[b] != 0 ? 1 : 0;
-    }
-    atomicAdd(counters_, mine);
-    atomicAdd(counters_ + 1, found);
-    Team::sync();
-    entries = counters_[0];
-    blocks = counters_[1];
-  }
-
-  /// The blocks, of which some are empty, are in order.
-  __device__ int sort() const { return blocks_; }
-  __device__ std::int32_t key(int place) const { return place; }
-  __device__ unsigned mask(int place) const { return masks_[place]; }
-
- private:
-  static constexpr int kCounters = 4;
-
-  int blocks_;
-  int* counters_;
-  unsigned* masks_;
-};
-
-/// A team's hash table of the blocks of one row of C in shared memory.
-template <int W>
-class BlockTable {
- public:
-  using Team = RowTeam<W>;
-
-  __device__ BlockTable(char* memory, int slots)
-      : slots_(slots),
-        keys_(reinterpret_cast<std::int32_t*>(memory)),
-        masks_(reinterpret_cast<unsigned*>(memory) + slots),
-        counters_(reinterpret_cast<int*>(memory) + 2 * slots) {}
-
-  /// The bytes of a table, two counters, and what follows.
-  static constexpr std::size_t bytes(int slots, int staged) {
-    return static_cast<std::size_t>(2 * slots + 4 + staged) * sizeof(std::int32_t);
-  }
-  __device__ std::int32_t* stage() { return keys_ + 2 * slots_ + 4; }
-
-  __device__ void enter_row(const PatternFactors& factors, Index row, bool is_row) {
-    for (int s = Team::lane(); s < slots_; s += W) {
-      keys_[s] = kFree;
-      masks_[s] = 0;
-    }
-    if (Team::lane() < 2) counters_[Team::lane()] = 0;
-    Team::sync();
-    if (is_row) {
-      for_each_block<W>(factors, row, [this](std::int32_t key, unsigned mask) {
-        atomicOr(masks_ + enter_key(keys_, static_cast<unsigned>(slots_), key), mask);
-      });
-    }
-    Team::sync();
-  }
-
-  /// The entries and the blocks of the row, for all threads of the team.
-  __device__ void count(int& entries, int& blocks) {
-    int mine = 0;
-    int keys = 0;
-    for (int s = Team::lane(); s < slots_; s += W) {
-      mine += __popc(masks_[s]);
-      keys += keys_[s] != kFree ? 1 : 0;
-    }
-    atomicAdd(counters_, mine);
-    atomicAdd(counters_ + 1, keys);
-    Team::sync();
-    entries = counters_[0];
-    blocks = counters_[1];
-  }
-
-  /// Moves the blocks to the front, in ascending order. Returns their number.
-  __device__ int sort() {
-    for (int s = Team::lane(); s < slots_; s += W) {
-      const std::int32_t key = keys_[s];
-      const unsigned mask = masks_[s];
-      Team::sync();
-      // The places up to this thread's were read already, and no more blocks were found than that.
-      if (key != kFree) {
-        const int place = atomicAdd(counters_, 1);
-        keys_[place] = key;
-        masks_[place] = mask;
-      }
-    }
-    Team::sync();
-    const int count = counters_[0];
-    int padded = 1;
-    while (padded < Team::largest(count)) padded *= 2;
-    for (int s = count + Team::lane(); s < padded; s += W) {
-      keys_[s] = std::numeric_limits<std::int32_t>::max();
-    }
-    Team::sync();
-    for (int size = 2; size <= padded; size *= 2) {
-      for (int step = size / 2; step > 0; step /= 2) exchange(padded, size, step);
-    }
-    return count;
-  }
-
-  __device__ std::int32_t key(int place) const { return keys_[place]; }
-  __device__ unsigned mask(int place) const { return masks_[place]; }
-
- private:
-  /// One step of a bitonic sort: Batcher, Sorting networks and their applications, AFIPS 1968.
-  __device__ void exchange(int padded, int size, int step) {
-    for (int t = Team::lane(); t < padded / 2; t += W) {
-      const int low = 2 * t - (t & (step - 1));
-      const int high = low + step;
-      const bool ascending = (low & size) == 0;
-      const std::int32_t a = keys_[low];
-      const std::int32_t b = keys_[high];
-      if ((a > b) == ascending) {
-        keys_[low] = b;
-        keys_[high] = a;
-        const unsigned mask = masks_[low];
-        masks_[low] = masks_[high];
-        masks_[high] = mask;
-      }
-    }
-    Team::sync();
-  }
-
-  int slots_;
-  std::int32_t* keys_;
-  unsigned* masks_;
-  int* counters_;
-};
-
 extern __shared__ __align__(16) char shared_memory[];
 
-template <template <int> class Table, int W>
-__global__ void count_kernel(PatternFactors factors, const std::int32_t* rows, Index count,
-                             int slots, RowSizes sizes) {
-  using Team = RowTeam<W>;
-  const bool is_row = Team::number() < count;
-  const Index row = is_row ? rows[Team::number()] : 0;
-  Table<W> table(
-      shared_memory + static_cast<std::size_t>(Team::in_block()) * Table<W>::bytes(slots, 0),
-      slots);
-  table.enter_row(factors, row, is_row);
-  int entries = 0;
-  int blocks = 0;
-  table.count(entries, blocks);
-  if (is_row && Team::lane() == 0) {
-    sizes.entries[row] = entries;
-    sizes.blocks[row] = blocks;
+/// The thread blocks of one launch: those of several bins, one bin after the other.
+struct BinBlocks {
+  int bins = 0;
+  int bin[kPatternBins];
+  Index end[kPatternBins];                 ///< the block after the last one of the bin
+  const std::int32_t* rows[kPatternBins];  ///< of the bin
+  Index count[kPatternBins];
+
+  /// The bin of this thread block, and the number of the block in it.
+  __device__ int part(Index& block) const {
+    int part = 0;
+    while (Index{blockIdx.x} >= end[part]) ++part;
+    block = Index{blockIdx.x} - (part > 0 ? end[part - 1] : 0);
+    return part;
   }
+};
+
+__global__ __launch_bounds__(kThreads, kBlocks) void count_kernel(PatternFactors factors,
+                                                                  BinBlocks bins, RowSizes sizes) {
+  Index block = 0;
+  const int part = bins.part(block);
+  const auto count = [&]<template <int> class Table, int W>(int slots) {
+    const Index number = block * (kThreads / W) + RowTeam<W>::in_block();
+    count_row<Table, W>(shared_memory, factors, bins.rows[part], number, bins.count[part], slots,
+                        sizes);
+  };
+  with_table_of(bins.bin[part], factors.cols, count);
 }
 
 /// Writes the columns of W blocks, one per thread, from `target` on, in order. `stage` is memory
@@ -306,12 +98,14 @@ __device__ int write_blocks(std::int32_t key, unsigned mask, std::int32_t* stage
   return total;
 }
 
+/// Writes the columns of row rows[number] of C per team, if number < count.
 template <template <int> class Table, int W>
-__global__ void fill_kernel(PatternFactors factors, const std::int32_t* rows, Index count,
-                            int slots, const std::int64_t* row_offsets, std::int32_t* columns) {
+__device__ void fill_row(const PatternFactors& factors, const std::int32_t* rows, Index number,
+                         Index count, int slots, const std::int64_t* row_offsets,
+                         std::int32_t* columns) {
   using Team = RowTeam<W>;
-  const bool is_row = Team::number() < count;
-  const Index row = is_row ? rows[Team::number()] : 0;
+  const bool is_row = number < count;
+  const Index row = is_row ? rows[number] : 0;
   constexpr int kStage = W * kStaged;
   Table<W> table(
       shared_memory + static_cast<std::size_t>(Team::in_block()) * Table<W>::bytes(slots, kStage),
@@ -327,35 +121,54 @@ __global__ void fill_kernel(PatternFactors factors, const std::int32_t* rows, In
   }
 }
 
-/// How the rows of a bin are computed.
-template <template <int> class RowTable, int Width>
-struct TeamOf {
-  template <int W>
-  using Table = RowTable<W>;
-  static constexpr int W = Width;
-  static constexpr int kBlock = W <= kWarp ? kTeamThreads : W;
-};
-
-/// Calls launch(TeamOf, slots) for a bin.
-template <class Launch>
-void with_team_of(int bin, Index cols, const Launch& launch) {
-  if (bin == kMasksOfWarp) {
-    launch(TeamOf<BlockMasks, kWarp>{}, static_cast<int>(blocks_of(cols)));
-  } else if (bin == kMasksOfBlock) {
-    launch(TeamOf<BlockMasks, kThreads>{}, static_cast<int>(blocks_of(cols)));
-  } else if (bin <= kNarrow) {
-    launch(TeamOf<BlockTable, kNarrowLanes>{}, slots_of(bin));
-  } else if (bin <= kWarpBins) {
-    launch(TeamOf<BlockTable, kWarp>{}, slots_of(bin));
-  } else {
-    launch(TeamOf<BlockTable, kThreads>{}, slots_of(bin));
-  }
+__global__ __launch_bounds__(kThreads, kBlocks) void fill_kernel(PatternFactors factors,
+                                                                 BinBlocks bins,
+                                                                 const std::int64_t* row_offsets,
+                                                                 std::int32_t* columns) {
+  Index block = 0;
+  const int part = bins.part(block);
+  const auto fill = [&]<template <int> class Table, int W>(int slots) {
+    const Index number = block * (kThreads / W) + RowTeam<W>::in_block();
+    fill_row<Table, W>(factors, bins.rows[part], number, bins.count[part], slots, row_offsets,
+                       columns);
+  };
+  with_table_of(bins.bin[part], factors.cols, fill);
 }
 
-/// The factors for a team of W threads: no more lanes per row of B than threads.
-PatternFactors for_team(PatternFactors factors, int W) {
-  factors.lanes = std::min(factors.lanes, W);
-  return factors;
+/// Calls launch(blocks, grid, bytes) for all bins but that of long rows. The bins with few rows
+/// share a launch, in which the longest rows begin first. Others are launched on their own, so that
+/// larger tables take no shared memory from them. `staged`: columns per thread beside the table.
+template <class Launch>
+void launch_bins(CudaContext& context, const RowBins& rows, Index cols, int staged,
+                 const Launch& launch) {
+  constexpr Index kWaves = 4;
+  BinBlocks few;
+  std::size_t bytes_of_few = 0;
+  for (const int bin : kLongestFirst) {
+    if (rows.count(bin) == 0) continue;
+    std::size_t bytes = 0;
+    Index rows_per_block = 0;
+    with_table_of(bin, cols, [&]<template <int> class Table, int W>(int slots) {
+      rows_per_block = kThreads / W;
+      bytes = Table<W>::bytes(slots, W * staged) * static_cast<std::size_t>(rows_per_block);
+    });
+    BinBlocks alone;
+    const bool is_alone =
+        rows.count(bin) * kThreads > kWaves * context.device().resident_threads() * rows_per_block;
+    BinBlocks& blocks = is_alone ? alone : few;
+    const int part = blocks.bins++;
+    blocks.bin[part] = bin;
+    blocks.rows[part] = rows.first(bin);
+    blocks.count[part] = rows.count(bin);
+    blocks.end[part] =
+        (part > 0 ? blocks.end[part - 1] : 0) + ceil_div(rows.count(bin), rows_per_block);
+    if (is_alone) {
+      launch(alone, bytes);
+    } else {
+      bytes_of_few = std::max(bytes_of_few, bytes);
+    }
+  }
+  if (few.bins > 0) launch(few, bytes_of_few);
 }
 
 }  // namespace
@@ -380,31 +193,20 @@ RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
 
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                 const RowSizes& sizes) {
-  for (int bin = 0; bin < kPatternBins; ++bin) {
-    if (bin == kLongPattern || bins.count(bin) == 0) continue;
-    with_team_of(bin, factors.cols, [&]<class Team>(Team, int slots) {
-      using Table = typename Team::template Table<Team::W>;
-      launch_teams<Team::W>(context.stream(), count_kernel<Team::template Table, Team::W>,
-                            bins.count(bin), Team::kBlock, Table::bytes(slots, 0),
-                            for_team(factors, Team::W), bins.first(bin), bins.count(bin), slots,
-                            sizes);
-    });
-  }
+  launch_bins(context, bins, factors.cols, 0, [&](const BinBlocks& blocks, std::size_t bytes) {
+    launch_teams<kThreads>(context.stream(), count_kernel, blocks.end[blocks.bins - 1], kThreads,
+                           bytes, factors, blocks, sizes);
+  });
   count_long_rows(context, factors, bins.first(kLongPattern), bins.count(kLongPattern), sizes);
 }
 
 void fill_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                const std::int64_t* row_offsets, std::int32_t* columns) {
-  for (int bin = 0; bin < kPatternBins; ++bin) {
-    if (bin == kLongPattern || bins.count(bin) == 0) continue;
-    with_team_of(bin, factors.cols, [&]<class Team>(Team, int slots) {
-      using Table = typename Team::template Table<Team::W>;
-      launch_teams<Team::W>(context.stream(), fill_kernel<Team::template Table, Team::W>,
-                            bins.count(bin), Team::kBlock, Table::bytes(slots, Team::W * kStaged),
-                            for_team(factors, Team::W), bins.first(bin), bins.count(bin), slots,
-                            row_offsets, columns);
-    });
-  }
+  launch_bins(context, bins, factors.cols, kStaged,
+              [&](const BinBlocks& blocks, std::size_t bytes) {
+                launch_teams<kThreads>(context.stream(), fill_kernel, blocks.end[blocks.bins - 1],
+                                       kThreads, bytes, factors, blocks, row_offsets, columns);
+              });
   fill_long_rows(context, factors, bins.first(kLongPattern), bins.count(kLongPattern), row_offsets,
                  columns);
 }

@@ -4,73 +4,64 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spgemm/cuda/repeated_rows.hpp>
+#include <heddle/spgemm/cuda/small_product.hpp>
 #include <heddle/spgemm/cuda/values.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
 
 namespace heddle {
 namespace detail {
 
-/// The pattern of a matrix by blocks of columns, empty where its columns are used instead.
-struct BlockRows {
-  Buffer<std::int64_t, DeviceSpace> offsets;
-  DeviceIntegers keys;
-  Buffer<unsigned, DeviceSpace> masks;
-
-  Index bytes() const {
-    return static_cast<Index>(offsets.size() * sizeof(std::int64_t) +
-                              keys.size() * (sizeof(std::int32_t) + sizeof(unsigned)));
-  }
-};
-
 template <>
-struct ProductSchedule<DeviceSpace> {
-  Buffer<std::int64_t, DeviceSpace> row_offsets;  ///< of C
-  DeviceIntegers leaders;
-  RowBins pattern_rows;
-  RowBins value_rows;
-  BlockRows blocks_of_B;
-  Index longest_of_B = 0;
-};
+struct ProductSchedule<DeviceSpace> : InspectedProduct {};
 
 namespace {
 
-/// Blocks of columns pay where a block has at least two columns, and where more rows than the first
-/// ones of long runs are to be found.
-constexpr Index kLeastColumnsPerBlock = 2;
-constexpr Index kLeastShareOfRows = 4;
-
-/// They are kept for `multiply` if they take at most this part of the memory of C.
-constexpr Index kShareOfProduct = 20;
-
+/// `blocks`: null where rows of B are read by columns.
 template <class T>
 PatternFactors factors_of(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
-                          const BlockRows& blocks) {
-  PatternFactors factors{.rows = A.rows,
-                         .cols = B.cols,
-                         .entries = A.nnz,
-                         .row_offsets = A.row_offsets,
-                         .columns = A.columns,
-                         .B = {B.row_offsets, B.columns, nullptr}};
-  Index entries = B.nnz;
-  if (blocks.keys.size() > 0) {
-    factors.B = {blocks.offsets.data(), blocks.keys.data(), blocks.masks.data()};
-    entries = static_cast<Index>(blocks.keys.size());
-  }
-  constexpr int kMostLanes = 32;
-  while (factors.lanes < kMostLanes && factors.lanes * B.rows < entries) factors.lanes *= 2;
-  return factors;
+                          const InspectedProduct& product, const ColumnBlock* blocks,
+                          const std::int32_t* counts) {
+  return {.rows = A.rows,
+          .cols = B.cols,
+          .entries = A.nnz,
+          .row_offsets = A.row_offsets,
+          .columns = A.columns,
+          .B = {B.row_offsets, B.columns, counts, blocks},
+          .lanes = product.lanes};
 }
 
+/// Finds the leaders of all runs, the bins of their rows, and the blocks of B where these are read.
 template <class T>
-BlockRows make_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& B,
-                      const DeviceIntegers& blocks_of_B) {
-  BlockRows blocks;
-  blocks.offsets = {context, static_cast<std::size_t>(B.rows) + 1};
-  const Index count = block_offsets(context, blocks_of_B, blocks.offsets.data());
-  blocks.keys = {context, static_cast<std::size_t>(count)};
-  blocks.masks = {context, static_cast<std::size_t>(count)};
-  fill_blocks(context, B, blocks.offsets.data(), blocks.keys.data(), blocks.masks.data());
-  return blocks;
+void find_leading_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                       const CsrView<T, DeviceSpace>& B, RowBlocks& blocks,
+                       InspectedProduct& product) {
+  product.row_offsets = {context, static_cast<std::size_t>(A.rows) + 1};
+  product.leaders = find_run_leaders(context, A, B);
+  blocks.counts = count_blocks(context, B);
+  BinCounts counts{};
+  product.pattern_rows = bin_by_bound(context, factors_of(A, B, product, nullptr, nullptr),
+                                      B.row_offsets, blocks.counts, product.leaders, counts);
+  product.set_counts(counts, A, B);
+  if (product.by_blocks) {
+    blocks.blocks = {context, static_cast<std::size_t>(B.nnz)};
+    write_blocks(context, B, blocks.blocks.data(), blocks.counts.data());
+  }
+}
+
+/// Counts the entries of all rows of C, whose leaders and bins are known.
+template <class T>
+void count_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                   const CsrView<T, DeviceSpace>& B, const RowBlocks& blocks,
+                   InspectedProduct& product) {
+  Index* const offsets = product.row_offsets.data();
+  DeviceIntegers row_blocks(context, static_cast<std::size_t>(A.rows));
+  const ColumnBlock* of_B = product.by_blocks ? blocks.blocks.data() : nullptr;
+  count_rows(context, factors_of(A, B, product, of_B, blocks.counts.data()), product.pattern_rows,
+             {offsets, row_blocks.data()});
+  spread_counts(context, product.leaders, offsets);
+  queue_exclusive_sum(context, offsets, A.rows + 1);
+  product.value_rows =
+      bin_by_size(context, A, B, product.leaders, offsets, row_blocks.data(), product.entries);
 }
 
 }  // namespace
@@ -80,64 +71,57 @@ std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext&
                                                                     CsrView<T, DeviceSpace> A,
                                                                     CsrView<T, DeviceSpace> B,
                                                                     SpgemmCounts& counts) {
-  auto schedule = std::make_shared<ProductSchedule<DeviceSpace>>();
-  schedule->row_offsets = {context, static_cast<std::size_t>(A.rows) + 1};
-  Index* const offsets = schedule->row_offsets.data();
+  auto product = std::make_shared<ProductSchedule<DeviceSpace>>();
   if (A.rows == 0 || A.nnz == 0 || B.nnz == 0) {
-    check(cudaMemsetAsync(offsets, 0, schedule->row_offsets.size() * sizeof(Index),
-                          context.stream()));
-    return schedule;
+    product->row_offsets = {context, static_cast<std::size_t>(A.rows) + 1};
+    check(cudaMemsetAsync(product->row_offsets.data(), 0,
+                          product->row_offsets.size() * sizeof(Index), context.stream()));
+    return product;
   }
-  schedule->leaders = find_run_leaders(context, A, B);
-  BlockRows& blocks = schedule->blocks_of_B;
-  RowBins& rows = schedule->pattern_rows;
-  {
-    const DeviceIntegers blocks_of_B = count_blocks(context, B);
-    BinCounts found{};
-    rows = bin_by_bound(context, factors_of(A, B, {}), B.row_offsets, blocks_of_B,
-                        schedule->leaders, found);
-    counts.multiplications = static_cast<Index>(found.multiplications);
-    schedule->longest_of_B = static_cast<Index>(found.longest);
-    if (found.leading_blocks * kLeastColumnsPerBlock <= found.leading_products &&
-        static_cast<Index>(rows.rows.size()) * kLeastShareOfRows >= A.rows) {
-      blocks = make_blocks(context, B, blocks_of_B);
-    }
+  RowBlocks blocks;
+  if (!is_small_product(A, B)) {
+    find_leading_rows(context, A, B, blocks, *product);
+    count_entries(context, A, B, blocks, *product);
+  } else if (!inspect_small_product(context, A, B, blocks, *product)) {
+    count_entries(context, A, B, blocks, *product);
   }
-  DeviceIntegers row_blocks(context, static_cast<std::size_t>(A.rows));
-  count_rows(context, factors_of(A, B, blocks), rows, {offsets, row_blocks.data()});
-  spread_counts(context, schedule->leaders, offsets);
-  queue_exclusive_sum(context, offsets, A.rows + 1);
-  schedule->value_rows =
-      bin_by_size(context, A, B, schedule->leaders, offsets, row_blocks.data(), counts.nnz);
-  const Index bytes = counts.nnz * static_cast<Index>(sizeof(T) + sizeof(std::int32_t));
-  if (blocks.bytes() * kShareOfProduct > bytes) blocks = {};
-  return schedule;
+  counts.multiplications = product->multiplications;
+  counts.nnz = product->entries;
+  return product;
 }
 
-void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
+void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
                    Index* row_offsets) {
-  context.copy_to_host(row_offsets, schedule.row_offsets.data(),
-                       schedule.row_offsets.size() * sizeof(Index));
+  context.copy_to_host(row_offsets, product.row_offsets.data(),
+                       product.row_offsets.size() * sizeof(Index));
 }
 
 template <Scalar T>
-void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
+void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
                   CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C) {
-  check(cudaMemcpyAsync(C.row_offsets, schedule.row_offsets.data(),
-                        schedule.row_offsets.size() * sizeof(Index), cudaMemcpyDeviceToDevice,
+  check(cudaMemcpyAsync(C.row_offsets, product.row_offsets.data(),
+                        product.row_offsets.size() * sizeof(Index), cudaMemcpyDeviceToDevice,
                         context.stream()));
   if (C.nnz == 0) return;
-  fill_rows(context, factors_of(A, B, schedule.blocks_of_B), schedule.pattern_rows, C.row_offsets,
-            C.columns);
-  copy_patterns(context, schedule.leaders, C.row_offsets, C.columns);
+  // Until its values are computed, their memory holds the blocks of B.
+  auto* const blocks = reinterpret_cast<ColumnBlock*>(C.values);
+  auto* const counts = reinterpret_cast<std::int32_t*>(blocks + B.nnz);
+  const Index bytes = B.nnz * static_cast<Index>(sizeof(ColumnBlock)) +
+                      B.rows * static_cast<Index>(sizeof(std::int32_t));
+  const bool by_blocks = product.by_blocks && bytes <= C.nnz * static_cast<Index>(sizeof(T)) &&
+                         reinterpret_cast<std::uintptr_t>(C.values) % alignof(ColumnBlock) == 0;
+  if (by_blocks) write_blocks(context, B, blocks, counts);
+  fill_rows(context, factors_of(A, B, product, by_blocks ? blocks : nullptr, counts),
+            product.pattern_rows, C.row_offsets, C.columns);
+  if (product.has_runs(A.rows)) copy_patterns(context, product.leaders, C.row_offsets, C.columns);
 }
 
 template <Scalar T>
-void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& schedule,
+void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
                     CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C,
                     bool with_columns) {
   if (C.nnz == 0) return;
-  compute_rows<T>(context, A, B, schedule.value_rows, schedule.leaders, schedule.longest_of_B,
+  compute_rows<T>(context, A, B, product.value_rows, product.leaders, product.longest_of_B,
                   {C.row_offsets, C.columns, C.values}, with_columns);
 }
 

@@ -13,31 +13,12 @@ using Flags = Buffer<unsigned char, DeviceSpace>;
 constexpr int kLanes = 8;
 constexpr Index kShortRow = 12;
 
-/// repeats[i] ← whether row i of M has the columns of row i − 1, plus 1, and `required` is set for
-/// each of its columns (if not null).
 template <int W, class T>
 __global__ void repeats_kernel(CsrView<T, DeviceSpace> M, const unsigned char* required,
                                unsigned char* repeats) {
-  using Team = RowTeam<W>;
-  const Index i = Team::number();
-  bool same = i > 0 && i < M.rows;
-  Index begin = 0;
-  Index length = 0;
-  if (same) {
-    begin = M.row_offsets[i];
-    length = M.row_offsets[i + 1] - begin;
-    same = length > 0 && begin - M.row_offsets[i - 1] == length;
-  }
-  const Index before = begin - length;
-  for (Index e = Team::lane(); Team::any(same && e < length); e += W) {
-    if (!same || e >= length) continue;
-    const std::int32_t column = M.columns[begin + e];
-    same = column == M.columns[before + e] + 1 && (required == nullptr || required[column] != 0);
-  }
-  const unsigned votes = __ballot_sync(kAllLanes, same);
-  constexpr unsigned kTeam = (1U << W) - 1;
-  const int first = Team::in_block() * W % kWarp;
-  if (i < M.rows && Team::lane() == 0) repeats[i] = ((votes >> first) & kTeam) == kTeam ? 1 : 0;
+  const Index i = RowTeam<W>::number();
+  const bool same = row_repeats<W>(M, i, required);
+  if (i < M.rows && RowTeam<W>::lane() == 0) repeats[i] = same ? 1 : 0;
 }
 
 template <class T>

@@ -2,8 +2,35 @@
 
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spgemm/cuda/repeated_rows.hpp>
+#include <heddle/spgemm/cuda/row_team.cuh>
 
 namespace heddle::detail {
+
+/// Whether row i of M has the columns of row i − 1, plus 1, and `required` is set for each of its
+/// columns (if not null). A team of W lanes looks at the row. No for i ≥ M.rows.
+template <int W, class T>
+__device__ bool row_repeats(const CsrView<T, DeviceSpace>& M, Index i,
+                            const unsigned char* required) {
+  using Team = RowTeam<W>;
+  bool same = i > 0 && i < M.rows;
+  Index begin = 0;
+  Index length = 0;
+  if (same) {
+    begin = M.row_offsets[i];
+    length = M.row_offsets[i + 1] - begin;
+    same = length > 0 && begin - M.row_offsets[i - 1] == length;
+  }
+  const Index before = begin - length;
+  for (Index e = Team::lane(); Team::any(same && e < length); e += W) {
+    if (!same || e >= length) continue;
+    const std::int32_t column = M.columns[begin + e];
+    same = column == M.columns[before + e] + 1 && (required == nullptr || required[column] != 0);
+  }
+  const unsigned votes = __ballot_sync(kAllLanes, same);
+  constexpr unsigned kTeam = (1U << W) - 1;
+  const int first = Team::in_block() * W % kWarp;
+  return ((votes >> first) & kTeam) == kTeam;
+}
 
 /// A chunk of a run has one row per lane of a warp. With fewer rows than this it is no faster than
 /// its rows one by one.

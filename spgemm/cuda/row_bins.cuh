@@ -50,4 +50,38 @@ class BlockCounts {
   unsigned* rows_;
 };
 
+/// Writes the numbers of the rows 0 … `rows` − 1 to the places of their bins in `collected`, the
+/// last ones first: in many graphs later rows are longer, and longer rows should begin first.
+/// bins[i]: the bin of row i, `count` for none. All thread blocks of a grid call it, with the rows
+/// per bin in `counts`, of which none was taken.
+__device__ inline void collect_rows(const std::int32_t* bins, Index rows, int count,
+                                    BinCounts* counts, std::int32_t* collected) {
+  __shared__ unsigned here[kMostBins];
+  __shared__ unsigned long long ends[kMostBins];
+  __shared__ unsigned long long places[kMostBins];
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    unsigned long long end = 0;
+    for (int bin = 0; bin < count; ++bin) {
+      end += counts->rows[bin];
+      ends[bin] = end;
+    }
+  }
+  for (Index first = Index{blockIdx.x} * kThreads; first < rows; first += thread_count()) {
+    if (thread < kMostBins) here[thread] = 0;
+    __syncthreads();
+    const Index i = first + thread;
+    const int bin = i < rows ? bins[i] : count;
+    const unsigned rank = bin < count ? atomicAdd(here + bin, 1U) : 0;
+    __syncthreads();
+    if (thread < count && here[thread] > 0) {
+      const unsigned long long added = here[thread];
+      places[thread] = ends[thread] - added - atomicAdd(counts->taken + thread, added);
+    }
+    __syncthreads();
+    if (bin < count) collected[places[bin] + rank] = static_cast<std::int32_t>(i);
+    __syncthreads();
+  }
+}
+
 }  // namespace heddle::detail

@@ -12,6 +12,7 @@ inline constexpr int kMostBins = 32;
 /// What kernels count while they choose bins, in device memory.
 struct BinCounts {
   unsigned long long rows[kMostBins];   ///< rows per bin
+  unsigned long long taken[kMostBins];  ///< of these, those that were collected
   unsigned long long multiplications;   ///< of all rows
   unsigned long long leading_products;  ///< multiplications of the rows in the bins
   unsigned long long leading_blocks;    ///< the same with blocks of columns of B as factors
@@ -24,6 +25,13 @@ struct BinCounts {
 struct RowBins {
   DeviceIntegers rows;
   std::vector<Index> begins{0};  ///< bin b has the rows begins[b] … begins[b+1] − 1 of `rows`
+
+  /// Sets the begins of `bins` bins.
+  void divide(const BinCounts& counts, int bins) {
+    for (int bin = 0; bin < bins; ++bin) {
+      begins.push_back(begins.back() + static_cast<Index>(counts.rows[bin]));
+    }
+  }
 
   Index count(int bin) const {
     const auto b = static_cast<std::size_t>(bin);
@@ -38,7 +46,7 @@ struct RowBins {
 Buffer<BinCounts, DeviceSpace> no_counts(CudaContext& context);
 
 /// Row i is in the bin bins[i], 0 … count − 1, or in none if that is `count`. `counted`: the rows
-/// per bin, afterwards undefined. `counts` ← all that was counted. Waits for the device.
+/// per bin. `counts` ← all that was counted. Waits for the device.
 RowBins collect_bins(CudaContext& context, const DeviceIntegers& bins, int count,
                      Buffer<BinCounts, DeviceSpace>& counted, BinCounts& counts);
 

@@ -236,6 +236,8 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
   constexpr double kPart = 0.25;
   // Both sides share the memory of the host, so that a small gain is none.
   constexpr double kLeastGain = 0.1;
+  // Time for products that confirm the share, beside that of the samples.
+  constexpr double kConfirmationMs = 200;
   State& s = *state_;
   if (!(sample > 0 && sample <= 1)) {
     throw InvalidArgument(fmt::format(
@@ -265,7 +267,8 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
                           detail::line_through(large.gpu_alone, small.gpu_alone).ms()};
   const bool gpu_is_faster = costs.gpu_alone_ms < costs.host_alone_ms;
   return s.confirmed(1 - balanced_share(costs, kLeastGain), gpu_is_faster ? 1 : 0,
-                     std::min(costs.gpu_alone_ms, costs.host_alone_ms), since(begin), device_bytes);
+                     std::min(costs.gpu_alone_ms, costs.host_alone_ms),
+                     std::max(since(begin), kConfirmationMs), device_bytes);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class HybridSpgemm<T>;

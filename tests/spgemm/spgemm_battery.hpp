@@ -44,8 +44,19 @@ class Spgemm : public Backend::Fixture {
     return fetched(spgemm<T>(this->on(), left.view(), right.view()));
   }
 
-  /// Compares C = A B, the same again, and the product after new values, with the reference.
+  /// Checks A B, and the same with so many empty columns behind those of B that a GPU does not take
+  /// it for a small product.
   void check(const HostView& A, const HostView& B) {
+    check_product(A, B);
+    constexpr Index kMany = 100000;
+    HostView wide = B;
+    wide.cols += kMany;
+    SCOPED_TRACE("many columns");
+    check_product(A, wide);
+  }
+
+  /// Compares C = A B, the same again, and the product after new values, with the reference.
+  void check_product(const HostView& A, const HostView& B) {
     const CsrMatrix<T, Space> left = placed(A);
     const CsrMatrix<T, Space> right = placed(B);
     const SpgemmPlan<T, Context> plan(this->on(), left.view(), right.view());

@@ -69,6 +69,17 @@ TEST_F(CudaContextTest, RunsOutOfMemoryWithTheBytesAskedForAndThoseThere) {
   EXPECT_NE(small.data(), nullptr);
 }
 
+TEST_F(CudaContextTest, HandsFreedBlocksOutAgain) {
+  constexpr std::size_t kBytes = 100000;
+  void* const first = context().allocate(kBytes);
+  const std::size_t free = context().free_bytes();
+  context().deallocate(first, kBytes);
+  EXPECT_GE(context().free_bytes(), free + kBytes);
+  void* const again = context().allocate(kBytes - 10);
+  EXPECT_EQ(again, first);
+  context().deallocate(again, kBytes - 10);
+}
+
 TEST_F(CudaContextTest, ScratchGrowsAndStays) {
   void* small = context().scratch(1000);
   EXPECT_EQ(context().scratch(10), small);
