@@ -106,20 +106,27 @@ struct Strip {
 template <class T>
 struct StripMemory {
   GatheredTerm* terms;     ///< of all entries of a row of C, entry by entry
-  T* stage;                ///< rows of B, `Factors::pitch` numbers apart
-  T* own;                  ///< rows of A, an odd number of numbers apart
+  T* stages;               ///< one after the other: rows of B, then rows of A
+  int stage_numbers;       ///< of one stage
+  int rows_of_B;           ///< the numbers of a stage before the rows of A
   T* tiles;                ///< of the warps
   std::int32_t* columns;   ///< of the first row of C
   unsigned* masks;         ///< per entry of C, the factors that it has a term of
   int* starts;             ///< per entry of C, its first term, and the end of the last list
   unsigned short* places;  ///< per term, in the order of the factors, its entry of C
 
-  __device__ StripMemory(char* memory, const Strip& strip, const Factors& factors) {
+  /// Rows of B, `Factors::pitch` numbers apart, and rows of A, an odd number of numbers apart.
+  __device__ T* stage(int number) const { return stages + number * stage_numbers; }
+  __device__ T* own(int number) const { return stage(number) + rows_of_B; }
+
+  __device__ StripMemory(char* memory, int stage_count, const Strip& strip,
+                         const Factors& factors) {
     const int warps = static_cast<int>(blockDim.x) / kWarp;
     terms = reinterpret_cast<GatheredTerm*>(memory);
-    stage = reinterpret_cast<T*>(terms + term_places(factors.products, strip.entries));
-    own = stage + factors.staged;
-    tiles = own + strip.height(0) * factors.own_pitch();
+    stages = reinterpret_cast<T*>(terms + term_places(factors.products, strip.entries));
+    rows_of_B = factors.staged;
+    stage_numbers = rows_of_B + strip.height(0) * factors.own_pitch();
+    tiles = stage(stage_count);
     columns = reinterpret_cast<std::int32_t*>(tiles + warps * kTile * kSumStride);
     masks = reinterpret_cast<unsigned*>(columns + strip.entries);
     starts = reinterpret_cast<int*>(masks + strip.entries);
@@ -137,20 +144,22 @@ __device__ void copy_rows(T* target, int pitch, const T* source, int rows, int w
   }
 }
 
-/// Begins to copy what the chunk after `done` rows of the strip needs of A and B.
+/// Begins to copy what the chunk after `done` rows of the strip needs of A and B to a stage.
+/// Nothing after the last chunk.
 template <class T>
 __device__ void stage_chunk(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
                             const Strip& strip, const Factors& factors, int done,
-                            const StripMemory<T>& memory) {
+                            const StripMemory<T>& memory, int stage) {
+  if (done >= strip.rows) return;
   const int height = strip.height(done);
-  copy_rows(memory.own, factors.own_pitch(), A.values + strip.first + Index{done} * factors.count,
-            height, factors.count);
+  copy_rows(memory.own(stage), factors.own_pitch(),
+            A.values + strip.first + Index{done} * factors.count, height, factors.count);
   for (unsigned left = factors.intervals; left != 0; left &= left - 1) {
     const int a = __ffs(static_cast<int>(left)) - 1;
     const int width = __shfl_sync(kAllLanes, factors.terms, a);
     const int rows = __shfl_sync(kAllLanes, factors.interval, a) + height - 1;
     const Index from = __shfl_sync(kAllLanes, factors.from, a) + Index{done} * width;
-    copy_rows(memory.stage + __shfl_sync(kAllLanes, factors.stage, a), factors.pitch,
+    copy_rows(memory.stage(stage) + __shfl_sync(kAllLanes, factors.stage, a), factors.pitch,
               B.values + from, rows, width);
   }
   __pipeline_commit();
@@ -283,7 +292,7 @@ __device__ void sum_tile(const StripMemory<T>& memory, const T* own, const T* st
 /// The rows of a chunk after `done` rows of the strip: each warp takes the next tile of entries.
 template <class T>
 __device__ void compute_chunk(const Strip& strip, const Factors& factors, int done,
-                              const StripMemory<T>& memory, int* next_tile,
+                              const StripMemory<T>& memory, int stage, int* next_tile,
                               const ProductTarget<T>& C, bool with_columns) {
   const int lane = lane_index();
   const int height = strip.height(done);
@@ -297,8 +306,8 @@ __device__ void compute_chunk(const Strip& strip, const Factors& factors, int do
     const int j = __shfl_sync(kAllLanes, number, 0) * kTile;
     if (j >= strip.entries) break;
     const int width = strip.entries - j < kTile ? strip.entries - j : kTile;
-    sum_tile(memory, memory.own + mine * factors.own_pitch(), memory.stage + mine * factors.pitch,
-             j, width, tile + lane);
+    sum_tile(memory, memory.own(stage) + mine * factors.own_pitch(),
+             memory.stage(stage) + mine * factors.pitch, j, width, tile + lane);
     __syncwarp();
     const int column = lane % kTile;
     if (column < width) {
@@ -315,24 +324,34 @@ __device__ void compute_chunk(const Strip& strip, const Factors& factors, int do
 
 /// A strip of rows per thread block, a row of C per lane of its warps. All rows take their terms
 /// from the same places, counted from the beginnings of their own rows of A, B and C: these places
-/// are found once, and sorted by the entry of C, so that a sum stays in a register.
+/// are found once, and sorted by the entry of C, so that a sum stays in a register. With two stages
+/// the next chunk is copied while one is computed.
 template <class T>
 __global__ __launch_bounds__(kThreads, 2) void gather_kernel(
     CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const std::int32_t* leaders,
-    const std::int32_t* rows, int chunks, ProductTarget<T> C, bool with_columns) {
+    const std::int32_t* rows, int chunks, int stages, ProductTarget<T> C, bool with_columns) {
   __shared__ int next_tile;
   const Strip strip(A, leaders, rows[blockIdx.x], chunks, C);
   const int count = static_cast<int>(A.row_offsets[strip.row + 1] - strip.first);
   const Factors factors(A, B, strip.first, count, strip.height(0));
-  const StripMemory<T> memory(shared_memory, strip, factors);
+  const StripMemory<T> memory(shared_memory, stages, strip, factors);
+  stage_chunk(A, B, strip, factors, 0, memory, 0);
+  list_terms(B, strip, factors, C, memory);
+  int stage = 0;
   for (int done = 0; done < strip.rows; done += kWarp) {
-    stage_chunk(A, B, strip, factors, done, memory);
+    const int next_stage = stages - 1 - stage;
+    if (stages == 2) stage_chunk(A, B, strip, factors, done + kWarp, memory, next_stage);
     if (threadIdx.x == 0) next_tile = 0;
-    if (done == 0) list_terms(B, strip, factors, C, memory);
-    __pipeline_wait_prior(0);
+    if (stages == 2 && done + kWarp < strip.rows) {
+      __pipeline_wait_prior(1);
+    } else {
+      __pipeline_wait_prior(0);
+    }
     __syncthreads();
-    compute_chunk(strip, factors, done, memory, &next_tile, C, with_columns);
+    compute_chunk(strip, factors, done, memory, stage, &next_tile, C, with_columns);
     __syncthreads();
+    if (stages == 1) stage_chunk(A, B, strip, factors, done + kWarp, memory, 0);
+    stage = next_stage;
   }
 }
 
@@ -346,14 +365,16 @@ void gather_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   if (count == 0) return;
   constexpr Index kSmall = 8 * 1024;
   constexpr Index kMedium = 32 * 1024;
+  constexpr Index kMostForTwoStages = 64 * 1024;
   const int warps = bytes <= kSmall ? 2 : bytes <= kMedium ? 4 : 8;
-  const std::size_t all = static_cast<std::size_t>(bytes) +
+  const int stages = 2 * bytes <= kMostForTwoStages ? 2 : 1;
+  const std::size_t all = static_cast<std::size_t>(stages * bytes) +
                           static_cast<std::size_t>(warps * kTile * kSumStride) * sizeof(T);
   check(cudaFuncSetAttribute(gather_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(all)));
   gather_kernel<T><<<static_cast<unsigned>(count), static_cast<unsigned>(warps * kWarp), all,
-                     context.stream()>>>(A, B, leaders.data(), rows,
-                                         chunks_per_strip(context, A.rows), C, with_columns);
+                     context.stream()>>>(
+      A, B, leaders.data(), rows, chunks_per_strip(context, A.rows), stages, C, with_columns);
   check_launch();
 }
 
