@@ -9,10 +9,6 @@
 namespace heddle::detail {
 namespace {
 
-/// The distance between the sums of the entries of a tile: odd, so that the lanes reach different
-/// banks along both.
-constexpr int kSumStride = kWarp + 1;
-
 extern __shared__ __align__(16) char shared_memory[];
 
 /// The sum of the values of the lanes before this one.
@@ -25,9 +21,16 @@ __device__ int sum_before(int value) {
   return sum - value;
 }
 
+/// How many numbers an address is behind a multiple of 16 bytes.
+template <class T>
+__device__ int numbers_behind_16_bytes(const T* address) {
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % 16 / sizeof(T));
+}
+
 /// The factors of the rows of a chunk: lane a of each warp has the row of B that factor a of the
 /// first row multiplies. Rows of B for neighbouring columns of A form an interval, and are staged
-/// once.
+/// once, as far behind a multiple of 16 bytes as in memory, so that 16 bytes are copied at a time.
+/// Chunks of a strip are kWarp rows, and so multiples of 16 bytes, apart.
 struct Factors {
   int count;           ///< entries per row of A
   Index from = 0;      ///< the first entry of the row of B
@@ -37,7 +40,8 @@ struct Factors {
   unsigned intervals;  ///< the factors whose row of B does not follow that of the factor before
   int interval = 0;    ///< factors of the interval that begins here
   int stage;           ///< where the row of this factor begins in the stage
-  int staged;          ///< numbers in the stage
+  int staged;          ///< numbers of the rows of B in the stage
+  int own;             ///< where the rows of A begin in the stage
   int pitch;           ///< of its rows
 
   __device__ int own_pitch() const { return count | 1; }  ///< of the rows of A
@@ -65,10 +69,14 @@ struct Factors {
     const unsigned later = intervals & ~up_to_here;
     const int end = later != 0 ? __ffs(static_cast<int>(later)) - 1 : count;
     if (begins) interval = end - lane;
-    const int numbers = begins ? (interval + height - 1) * pitch : 0;
-    const int base = sum_before(numbers);
-    staged = __shfl_sync(kAllLanes, base + numbers, kWarp - 1);
-    stage = __shfl_sync(kAllLanes, base, begin < 0 ? 0 : begin) + (lane - begin) * pitch;
+    constexpr int kUnit = kNumbersIn16Bytes<T>;
+    const int behind = begins ? numbers_behind_16_bytes(B.values + from) : 0;
+    const int numbers = begins ? behind + (interval + height - 1) * pitch : 0;
+    const int padded = (numbers + kUnit - 1) / kUnit * kUnit;
+    const int base = sum_before(padded);
+    staged = __shfl_sync(kAllLanes, base + padded, kWarp - 1);
+    own = staged + numbers_behind_16_bytes(A.values + first);
+    stage = __shfl_sync(kAllLanes, base + behind, begin < 0 ? 0 : begin) + (lane - begin) * pitch;
   }
 };
 
@@ -100,6 +108,17 @@ struct Strip {
   }
 
   __device__ int height(int done) const { return rows - done < kWarp ? rows - done : kWarp; }
+  __device__ int sum_pitch() const { return entries | 1; }
+
+  /// Entries per tile, and those of the tile that begins with entry j. Tiles have about one width.
+  __device__ int tile() const {
+    const int tiles = (entries + kTile - 1) / kTile;
+    return (entries + tiles - 1) / tiles;
+  }
+  __device__ int width(int j) const {
+    const int left = entries - j;
+    return left < 0 ? 0 : left < tile() ? left : tile();
+  }
 };
 
 /// The shared memory of a strip.
@@ -108,39 +127,60 @@ struct StripMemory {
   GatheredTerm* terms;     ///< of all entries of a row of C, entry by entry
   T* stages;               ///< one after the other: rows of B, then rows of A
   int stage_numbers;       ///< of one stage
-  int rows_of_B;           ///< the numbers of a stage before the rows of A
-  T* tiles;                ///< of the warps
+  int own_rows;            ///< where the rows of A begin in a stage
+  T* sums;                 ///< rows of C, an odd number of numbers apart
   std::int32_t* columns;   ///< of the first row of C
   unsigned* masks;         ///< per entry of C, the factors that it has a term of
-  int* starts;             ///< per entry of C, its first term, and the end of the last list
+  int* starts;             ///< per entry of C, its first term
   unsigned short* places;  ///< per term, in the order of the factors, its entry of C
 
   /// Rows of B, `Factors::pitch` numbers apart, and rows of A, an odd number of numbers apart.
   __device__ T* stage(int number) const { return stages + number * stage_numbers; }
-  __device__ T* own(int number) const { return stage(number) + rows_of_B; }
+  __device__ T* own(int number) const { return stage(number) + own_rows; }
 
   __device__ StripMemory(char* memory, int stage_count, const Strip& strip,
                          const Factors& factors) {
-    const int warps = static_cast<int>(blockDim.x) / kWarp;
     terms = reinterpret_cast<GatheredTerm*>(memory);
     stages = reinterpret_cast<T*>(terms + term_places(factors.products, strip.entries));
-    rows_of_B = factors.staged;
-    stage_numbers = rows_of_B + strip.height(0) * factors.own_pitch();
-    tiles = stage(stage_count);
-    columns = reinterpret_cast<std::int32_t*>(tiles + warps * kTile * kSumStride);
+    own_rows = factors.own;
+    constexpr int kUnit = kNumbersIn16Bytes<T>;
+    const int numbers = own_rows + strip.height(0) * factors.own_pitch();
+    stage_numbers = (numbers + kUnit - 1) / kUnit * kUnit;
+    sums = stage(stage_count);
+    columns = reinterpret_cast<std::int32_t*>(sums + strip.height(0) * strip.sum_pitch());
     masks = reinterpret_cast<unsigned*>(columns + strip.entries);
     starts = reinterpret_cast<int*>(masks + strip.entries);
-    places = reinterpret_cast<unsigned short*>(starts + strip.entries + 1);
+    places = reinterpret_cast<unsigned short*>(starts + strip.entries);
   }
 };
 
-/// Copies `rows` rows of `width` numbers, which follow each other, to rows of `pitch`.
+/// Copies `count` numbers by one warp. Both addresses have the same distance to a multiple of 16
+/// bytes.
+template <class T>
+__device__ void copy_numbers(T* target, const T* source, int count) {
+  constexpr int kUnit = kNumbersIn16Bytes<T>;
+  const int lane = lane_index();
+  const int head = min(count, (kUnit - numbers_behind_16_bytes(source)) % kUnit);
+  const int tail = head + (count - head) / kUnit * kUnit;
+  if (lane < head) __pipeline_memcpy_async(target + lane, source + lane, sizeof(T));
+#pragma unroll 4
+  for (int t = head + lane * kUnit; t < tail; t += kWarp * kUnit) {
+    __pipeline_memcpy_async(target + t, source + t, kUnit * sizeof(T));
+  }
+  if (tail + lane < count) {
+    __pipeline_memcpy_async(target + tail + lane, source + tail + lane, sizeof(T));
+  }
+}
+
+/// Copies `rows` rows of `width` numbers, which follow each other, to rows of `pitch`. One warp.
 template <class T>
 __device__ void copy_rows(T* target, int pitch, const T* source, int rows, int width) {
-  const int count = rows * width;
-  for (int t = static_cast<int>(threadIdx.x); t < count; t += static_cast<int>(blockDim.x)) {
-    const int place = pitch == width ? t : t / width * pitch + t % width;
-    __pipeline_memcpy_async(target + place, source + t, sizeof(T));
+  if (pitch == width) {
+    copy_numbers(target, source, rows * width);
+    return;
+  }
+  for (int t = lane_index(); t < rows * width; t += kWarp) {
+    __pipeline_memcpy_async(target + t / width * pitch + t % width, source + t, sizeof(T));
   }
 }
 
@@ -150,17 +190,25 @@ template <class T>
 __device__ void stage_chunk(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
                             const Strip& strip, const Factors& factors, int done,
                             const StripMemory<T>& memory, int stage) {
-  if (done >= strip.rows) return;
   const int height = strip.height(done);
-  copy_rows(memory.own(stage), factors.own_pitch(),
-            A.values + strip.first + Index{done} * factors.count, height, factors.count);
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  int turn = static_cast<int>(threadIdx.x) / kWarp;  // of this warp, which copies at 0
+  const auto is_mine = [&turn, warps] {
+    turn = turn == 0 ? warps - 1 : turn - 1;
+    return turn == warps - 1;
+  };
   for (unsigned left = factors.intervals; left != 0; left &= left - 1) {
+    if (!is_mine()) continue;
     const int a = __ffs(static_cast<int>(left)) - 1;
     const int width = __shfl_sync(kAllLanes, factors.terms, a);
     const int rows = __shfl_sync(kAllLanes, factors.interval, a) + height - 1;
     const Index from = __shfl_sync(kAllLanes, factors.from, a) + Index{done} * width;
     copy_rows(memory.stage(stage) + __shfl_sync(kAllLanes, factors.stage, a), factors.pitch,
               B.values + from, rows, width);
+  }
+  if (is_mine()) {
+    copy_rows(memory.own(stage), factors.own_pitch(),
+              A.values + strip.first + Index{done} * factors.count, height, factors.count);
   }
   __pipeline_commit();
 }
@@ -190,20 +238,18 @@ __device__ void find_places(const CsrView<T, DeviceSpace>& B, const Strip& strip
 }
 
 /// starts[j] ← the first term of entry j, where the list of each tile begins at a multiple of
-/// kTermsAtOnce. One warp.
+/// kTermsAtOnce. One warp, a tile per lane.
 template <class T>
 __device__ void place_lists(const Strip& strip, const StripMemory<T>& memory) {
-  const int lane = lane_index();
-  int total = 0;
-  for (int j = lane; j - lane < strip.entries; j += kWarp) {
-    int count = j < strip.entries ? __popc(memory.masks[j]) : 0;
-    const int of_tile = lane_sum<kTile>(count);
-    if (lane % kTile == kTile - 1) count += -of_tile & (kTermsAtOnce - 1);
-    const int before = sum_before(count);
-    if (j < strip.entries) memory.starts[j] = total + before;
-    total += __shfl_sync(kAllLanes, before + count, kWarp - 1);
+  const int begin = lane_index() * strip.tile();
+  const int end = begin + strip.width(begin);
+  int count = 0;
+  for (int j = begin; j < end; ++j) count += __popc(memory.masks[j]);
+  int start = sum_before((count + kTermsAtOnce - 1) / kTermsAtOnce * kTermsAtOnce);
+  for (int j = begin; j < end; ++j) {
+    memory.starts[j] = start;
+    start += __popc(memory.masks[j]);
   }
-  if (lane == 0) memory.starts[strip.entries] = total;
 }
 
 /// The list of terms: those of an entry in the order of the factors.
@@ -255,7 +301,7 @@ __device__ T number_at(const T* base, unsigned bytes) {
 }
 
 /// The sums of the tile that begins with entry j, for the row of this lane whose entries of A begin
-/// with `own` and whose place in the stage is `stage`. sums ← sums[0], sums[kSumStride] …
+/// with `own` and whose place in the stage is `stage`. sums ← sums[0], sums[1] …
 template <class T>
 __device__ void sum_tile(const StripMemory<T>& memory, const T* own, const T* stage, int j,
                          int width, T* sums) {
@@ -281,45 +327,69 @@ __device__ void sum_tile(const StripMemory<T>& memory, const T* own, const T* st
     for (int u = 0; u < kTermsAtOnce; ++u) {
       sum += factor[u] * value[u];
       if ((term[u].stage & kLast) != 0) {
-        *sums = sum;
-        sums += kSumStride;
+        *sums++ = sum;
         sum = T{0};
       }
     }
   }
 }
 
-/// The rows of a chunk after `done` rows of the strip: each warp takes the next tile of entries.
+/// The sums of the chunk after `done` rows of the strip: each warp takes the next tile of entries.
 template <class T>
-__device__ void compute_chunk(const Strip& strip, const Factors& factors, int done,
-                              const StripMemory<T>& memory, int stage, int* next_tile,
-                              const ProductTarget<T>& C, bool with_columns) {
+__device__ void sum_chunk(const Strip& strip, const Factors& factors, int done,
+                          const StripMemory<T>& memory, int stage, int* next_tile) {
   const int lane = lane_index();
   const int height = strip.height(done);
   const int mine = lane < height ? lane : height - 1;
-  T* const tile = memory.tiles + static_cast<int>(threadIdx.x) / kWarp * kTile * kSumStride;
-  const Index begin = strip.begin + Index{done} * strip.entries;
-  const int first_moved = strip.moved + done == 0 ? 1 : 0;  // the leader has its columns
+  const int tile = strip.tile();
+  const T* const own = memory.own(stage) + mine * factors.own_pitch();
+  const T* const rows_of_B = memory.stage(stage) + mine * factors.pitch;
   for (;;) {
     int number = 0;
     if (lane == 0) number = atomicAdd(next_tile, 1);
-    const int j = __shfl_sync(kAllLanes, number, 0) * kTile;
+    const int j = __shfl_sync(kAllLanes, number, 0) * tile;
     if (j >= strip.entries) break;
-    const int width = strip.entries - j < kTile ? strip.entries - j : kTile;
-    sum_tile(memory, memory.own(stage) + mine * factors.own_pitch(),
-             memory.stage(stage) + mine * factors.pitch, j, width, tile + lane);
-    __syncwarp();
-    const int column = lane % kTile;
-    if (column < width) {
-#pragma unroll 4
-      for (int r = lane / kTile; r < height; r += kWarp / kTile) {
-        const Index at = begin + r * strip.entries + j + column;
-        C.values[at] = tile[column * kSumStride + r];
-        if (with_columns && r >= first_moved) C.columns[at] = memory.columns[j + column] + done + r;
-      }
-    }
-    __syncwarp();
+    sum_tile(memory, own, rows_of_B, j, strip.width(j), memory.sums + mine * strip.sum_pitch() + j);
   }
+}
+
+/// Calls write(row, column) for all entries of `rows` rows, a row per warp at a time.
+template <class Write>
+__device__ void for_each_entry(int rows, int entries, const Write& write) {
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  for (int row = static_cast<int>(threadIdx.x) / kWarp; row < rows; row += warps) {
+#pragma unroll 2
+    for (int column = lane_index(); column < entries; column += kWarp) write(row, column);
+  }
+}
+
+/// Writes the sums to C, where the rows of a chunk follow each other: neighbouring threads write
+/// neighbouring entries.
+template <class T>
+__device__ void write_chunk(const Strip& strip, int done, const StripMemory<T>& memory,
+                            const ProductTarget<T>& C, bool with_columns) {
+  const int entries = strip.entries;
+  const int height = strip.height(done);
+  const Index begin = strip.begin + Index{done} * entries;
+  T* const values = C.values + begin;
+  if (strip.sum_pitch() == entries) {
+#pragma unroll 4
+    for (int t = static_cast<int>(threadIdx.x); t < height * entries;
+         t += static_cast<int>(blockDim.x)) {
+      values[t] = memory.sums[t];
+    }
+  } else {
+    for_each_entry(height, entries, [&](int row, int column) {
+      values[row * entries + column] = memory.sums[row * strip.sum_pitch() + column];
+    });
+  }
+  if (!with_columns) return;
+  std::int32_t* const columns = C.columns + begin;
+  const int first_moved = strip.moved + done == 0 ? 1 : 0;  // the leader has its columns
+  for_each_entry(height - first_moved, entries, [&](int row, int column) {
+    columns[(row + first_moved) * entries + column] =
+        memory.columns[column] + done + row + first_moved;
+  });
 }
 
 /// A strip of rows per thread block, a row of C per lane of its warps. All rows take their terms
@@ -327,7 +397,7 @@ __device__ void compute_chunk(const Strip& strip, const Factors& factors, int do
 /// are found once, and sorted by the entry of C, so that a sum stays in a register. With two stages
 /// the next chunk is copied while one is computed.
 template <class T>
-__global__ __launch_bounds__(kThreads, 2) void gather_kernel(
+__global__ __launch_bounds__(kThreads, 3) void gather_kernel(
     CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const std::int32_t* leaders,
     const std::int32_t* rows, int chunks, int stages, ProductTarget<T> C, bool with_columns) {
   __shared__ int next_tile;
@@ -335,23 +405,23 @@ __global__ __launch_bounds__(kThreads, 2) void gather_kernel(
   const int count = static_cast<int>(A.row_offsets[strip.row + 1] - strip.first);
   const Factors factors(A, B, strip.first, count, strip.height(0));
   const StripMemory<T> memory(shared_memory, stages, strip, factors);
-  stage_chunk(A, B, strip, factors, 0, memory, 0);
-  list_terms(B, strip, factors, C, memory);
-  int stage = 0;
-  for (int done = 0; done < strip.rows; done += kWarp) {
-    const int next_stage = stages - 1 - stage;
-    if (stages == 2) stage_chunk(A, B, strip, factors, done + kWarp, memory, next_stage);
+  int staged = 0;
+  for (int done = 0;; done += kWarp) {
+    for (; staged < strip.rows && staged < done + stages * kWarp; staged += kWarp) {
+      stage_chunk(A, B, strip, factors, staged, memory, staged / kWarp % stages);
+    }
+    if (done == 0) list_terms(B, strip, factors, C, memory);
+    if (done > 0) write_chunk(strip, done - kWarp, memory, C, with_columns);
+    if (done >= strip.rows) break;
     if (threadIdx.x == 0) next_tile = 0;
-    if (stages == 2 && done + kWarp < strip.rows) {
+    if (staged > done + kWarp) {
       __pipeline_wait_prior(1);
     } else {
       __pipeline_wait_prior(0);
     }
     __syncthreads();
-    compute_chunk(strip, factors, done, memory, stage, &next_tile, C, with_columns);
+    sum_chunk(strip, factors, done, memory, done / kWarp % stages, &next_tile);
     __syncthreads();
-    if (stages == 1) stage_chunk(A, B, strip, factors, done + kWarp, memory, 0);
-    stage = next_stage;
   }
 }
 
@@ -363,18 +433,15 @@ void gather_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                  const DeviceIntegers& leaders, Index bytes, const ProductTarget<T>& C,
                  bool with_columns) {
   if (count == 0) return;
-  constexpr Index kSmall = 8 * 1024;
-  constexpr Index kMedium = 32 * 1024;
-  constexpr Index kMostForTwoStages = 64 * 1024;
+  constexpr Index kSmall = 16 * 1024;
+  constexpr Index kMedium = 64 * 1024;
   const int warps = bytes <= kSmall ? 2 : bytes <= kMedium ? 4 : 8;
-  const int stages = 2 * bytes <= kMostForTwoStages ? 2 : 1;
-  const std::size_t all = static_cast<std::size_t>(stages * bytes) +
-                          static_cast<std::size_t>(warps * kTile * kSumStride) * sizeof(T);
   check(cudaFuncSetAttribute(gather_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(all)));
-  gather_kernel<T><<<static_cast<unsigned>(count), static_cast<unsigned>(warps * kWarp), all,
-                     context.stream()>>>(
-      A, B, leaders.data(), rows, chunks_per_strip(context, A.rows), stages, C, with_columns);
+                             static_cast<int>(bytes)));
+  gather_kernel<T><<<static_cast<unsigned>(count), static_cast<unsigned>(warps * kWarp),
+                     static_cast<std::size_t>(bytes), context.stream()>>>(
+      A, B, leaders.data(), rows, chunks_per_strip(context, A.rows), stages_within(bytes), C,
+      with_columns);
   check_launch();
 }
 

@@ -14,6 +14,9 @@ inline constexpr Index kMostGathered = 64;
 inline constexpr int kTile = 8;
 inline constexpr int kTermsAtOnce = 8;
 
+template <class T>
+inline constexpr int kNumbersIn16Bytes = static_cast<int>(16 / sizeof(T));
+
 /// A term of the rows of a chunk: where its factors lie, in bytes from a row's own entries of A and
 /// from its place in the stage of B. The last term of an entry has the sign bit set.
 struct alignas(8) GatheredTerm {
@@ -36,7 +39,11 @@ inline int chunks_per_strip(const CudaContext& context, Index rows) {
   return static_cast<int>(std::clamp<Index>(rows / (kWarp * strips), 1, kMostChunks));
 }
 
-/// The shared memory of a chunk of a run whose terms are gathered, beside the tiles of its warps.
+/// Strips with up to this much shared memory have two stages, others one.
+inline constexpr Index kMostForTwoStages = 72 * 1024;
+inline int stages_within(Index bytes) { return bytes <= kMostForTwoStages ? 2 : 1; }
+
+/// The shared memory of a strip, from its first chunk.
 struct GatheredChunk {
   int staged_rows = 0;  ///< rows of B; those of neighbouring columns of A overlap
   int longest = 0;      ///< entries of a row of B
@@ -45,9 +52,13 @@ struct GatheredChunk {
 
   __host__ __device__ int pitch() const { return longest | 1; }  ///< odd, so lanes reach all banks
 
-  __host__ __device__ Index bytes(int height, int factors, int entries, int scalar_bytes) const {
-    const Index numbers = Index{staged_rows} * pitch() + Index{height} * (factors | 1);
-    const Index integers = (products + 1) / 2 + 3 * Index{entries} + 1;
+  __host__ __device__ Index bytes(int stages, int height, int factors, int entries,
+                                  int scalar_bytes) const {
+    // Each row of B begins an interval at worst, which lies like its source between 16 bytes.
+    const Index between = (Index{factors} + 2) * 2 * (16 / scalar_bytes - 1);
+    const Index stage = Index{staged_rows} * pitch() + Index{height} * (factors | 1) + between;
+    const Index numbers = stages * stage + Index{height} * (entries | 1);
+    const Index integers = (products + 1) / 2 + 3 * Index{entries};
     return Index{term_places(products, entries)} * static_cast<Index>(sizeof(GatheredTerm)) +
            numbers * scalar_bytes + integers * static_cast<Index>(sizeof(std::int32_t));
   }

@@ -25,11 +25,13 @@ __host__ __device__ constexpr int run_entries(int bin) {
 
 static_assert(run_entries(kRunBins - 1) == kMostRunEntries);
 
-/// Bins of strips of runs whose terms are gathered, by KiB of shared memory.
+/// Bins of strips of runs whose terms are gathered, by their shared memory. With the last one, a
+/// multiprocessor of an H200 holds two thread blocks.
 inline constexpr int kGatherBins = 11;
 __host__ __device__ constexpr Index gather_bytes(int bin) {
-  constexpr int kSizes[kGatherBins] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 80, 96};
-  return Index{1024} * kSizes[bin];
+  constexpr int kSizes[kGatherBins] = {8, 12, 16, 20, 24, 28, 32, 40, 54, 72};
+  constexpr Index kLargest = 115600;
+  return bin < kGatherBins - 1 ? Index{1024} * kSizes[bin] : kLargest;
 }
 
 inline constexpr int kFirstRunBin = kTableBins;
@@ -69,8 +71,14 @@ __device__ int gather_bin(const CsrView<T, DeviceSpace>& A, const CsrView<T, Dev
   const GatheredChunk gathered = gathered_chunk(A, B, chunk);
   if (!gathered.fits) return kGatherBins;
   const Index factors = A.row_offsets[chunk.first + 1] - A.row_offsets[chunk.first];
-  const Index bytes = gathered.bytes(static_cast<int>(chunk.rows), static_cast<int>(factors),
-                                     static_cast<int>(entries), static_cast<int>(sizeof(T)));
+  const auto with_stages = [&](int stages) {
+    return gathered.bytes(stages, static_cast<int>(chunk.rows), static_cast<int>(factors),
+                          static_cast<int>(entries), static_cast<int>(sizeof(T)));
+  };
+  Index bytes = with_stages(2);
+  if (bytes > kMostForTwoStages) {
+    bytes = with_stages(1) > kMostForTwoStages ? with_stages(1) : kMostForTwoStages + 1;
+  }
   int bin = 0;
   while (bin < kGatherBins && bytes > gather_bytes(bin)) ++bin;
   return bin;
