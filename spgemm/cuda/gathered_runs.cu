@@ -353,13 +353,15 @@ __device__ void sum_chunk(const Strip& strip, const Factors& factors, int done,
   }
 }
 
-/// Calls write(row, column) for all entries of `rows` rows, a row per warp at a time.
+/// Calls write(row, column) for all entries of `rows` rows. As many neighbouring threads as a row
+/// needs, at most a warp, take a row at a time.
 template <class Write>
 __device__ void for_each_entry(int rows, int entries, const Write& write) {
-  const int warps = static_cast<int>(blockDim.x) / kWarp;
-  for (int row = static_cast<int>(threadIdx.x) / kWarp; row < rows; row += warps) {
+  const int width = entries > 16 ? kWarp : entries > 8 ? 16 : 8;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int row = thread / width; row < rows; row += static_cast<int>(blockDim.x) / width) {
 #pragma unroll 2
-    for (int column = lane_index(); column < entries; column += kWarp) write(row, column);
+    for (int column = thread % width; column < entries; column += width) write(row, column);
   }
 }
 
