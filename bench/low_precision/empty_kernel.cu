@@ -1,4 +1,4 @@
-#include <heddle/spmm/kernels/cuda/dependent_launch.cuh>
+#include <heddle/linalg/context/dependent_launch.cuh>
 
 #include "low_precision/empty_kernel.hpp"
 

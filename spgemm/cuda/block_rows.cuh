@@ -17,6 +17,7 @@ __device__ int blocks_of_row(const CsrView<T, DeviceSpace>& M, Index i) {
   const Index begin = i < M.rows ? M.row_offsets[i] : 0;
   const Index end = i < M.rows ? M.row_offsets[i + 1] : 0;
   int count = 0;
+#pragma unroll 4
   for (Index e = begin + RowTeam<W>::lane(); e < end; e += W) count += begins_block(M, begin, e);
   __syncwarp();
   return lane_sum<W>(count);
@@ -28,7 +29,7 @@ template <int W, class T>
 __device__ int write_blocks_of_row(const CsrView<T, DeviceSpace>& M, Index i, ColumnBlock* blocks) {
   const Index begin = i < M.rows ? M.row_offsets[i] : 0;
   const Index end = i < M.rows ? M.row_offsets[i + 1] : 0;
-  constexpr unsigned kTeam = (1U << W) - 1;
+  constexpr unsigned kTeam = kAllLanes >> (kWarp - W);
   const int first = lane_index() / W * W;
   int written = 0;
   for (Index e = begin + RowTeam<W>::lane(); RowTeam<W>::any(e < end); e += W) {

@@ -4,7 +4,7 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spgemm/cuda/gathered_runs.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/run_values.cuh>
 
 namespace heddle::detail {
 namespace {
@@ -402,6 +402,7 @@ template <class T>
 __global__ __launch_bounds__(kThreads, 3) void gather_kernel(
     CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const std::int32_t* leaders,
     const std::int32_t* rows, int chunks, int stages, ProductTarget<T> C, bool with_columns) {
+  const BesideOthers beside;
   __shared__ int next_tile;
   const Strip strip(A, leaders, rows[blockIdx.x], chunks, C);
   const int count = static_cast<int>(A.row_offsets[strip.row + 1] - strip.first);
@@ -430,27 +431,21 @@ __global__ __launch_bounds__(kThreads, 3) void gather_kernel(
 }  // namespace
 
 template <Scalar T>
-void gather_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+void gather_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                  const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                 const DeviceIntegers& leaders, Index bytes, const ProductTarget<T>& C,
+                 const DeviceIntegers& leaders, int chunks, Index bytes, const ProductTarget<T>& C,
                  bool with_columns) {
-  if (count == 0) return;
   constexpr Index kSmall = 16 * 1024;
   constexpr Index kMedium = 64 * 1024;
-  const int warps = bytes <= kSmall ? 2 : bytes <= kMedium ? 4 : 8;
-  check(cudaFuncSetAttribute(gather_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)));
-  gather_kernel<T><<<static_cast<unsigned>(count), static_cast<unsigned>(warps * kWarp),
-                     static_cast<std::size_t>(bytes), context.stream()>>>(
-      A, B, leaders.data(), rows, chunks_per_strip(context, A.rows), stages_within(bytes), C,
-      with_columns);
-  check_launch();
+  const int threads = kWarp * (bytes <= kSmall ? 2 : bytes <= kMedium ? 4 : 8);
+  group.launch_blocks(gather_kernel<T>, count, threads, static_cast<std::size_t>(bytes), A, B,
+                      leaders.data(), rows, chunks, stages_within(bytes), C, with_columns);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                           \
-  template void gather_runs(CudaContext&, const CsrView<T, DeviceSpace>&,               \
+  template void gather_runs(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                             const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
-                            const DeviceIntegers&, Index, const ProductTarget<T>&, bool);
+                            const DeviceIntegers&, int, Index, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

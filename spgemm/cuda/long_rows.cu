@@ -1,7 +1,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
+#include <heddle/spgemm/cuda/long_rows.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
 #include <heddle/spgemm/cuda/walk.cuh>
 #include <limits>
 
@@ -43,6 +43,7 @@ __device__ void set_bits(const PatternFactors& factors, Index row, Index first, 
 }
 
 __global__ void count_kernel(PatternFactors factors, const std::int32_t* rows, RowSizes sizes) {
+  const BesideOthers beside;
   unsigned* words = reinterpret_cast<unsigned*>(shared_memory);
   const Index row = rows[blockIdx.x];
   int entries = 0;
@@ -67,6 +68,7 @@ __global__ void count_kernel(PatternFactors factors, const std::int32_t* rows, R
 
 __global__ void fill_kernel(PatternFactors factors, const std::int32_t* rows,
                             const std::int64_t* row_offsets, std::int32_t* columns) {
+  const BesideOthers beside;
   unsigned* words = reinterpret_cast<unsigned*>(shared_memory);
   const Index row = rows[blockIdx.x];
   std::int32_t* target = columns + row_offsets[row];
@@ -91,6 +93,7 @@ __global__ void fill_kernel(PatternFactors factors, const std::int32_t* rows,
 template <class T>
 __global__ void values_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
                               const std::int32_t* rows, Index stretches, ProductTarget<T> C) {
+  const BesideOthers beside;
   T* sums = reinterpret_cast<T*>(shared_memory);
   const int lane = lane_index();
   const Index row = rows[blockIdx.x / stretches];
@@ -120,34 +123,33 @@ __global__ void values_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace>
 
 }  // namespace
 
-void count_long_rows(CudaContext& context, const PatternFactors& factors, const std::int32_t* rows,
+void count_long_rows(LaunchGroup& group, const PatternFactors& factors, const std::int32_t* rows,
                      Index count, const RowSizes& sizes) {
-  launch_teams<kThreads>(context.stream(), count_kernel, count, kThreads, kWords * sizeof(unsigned),
-                         factors, rows, sizes);
+  group.launch<kThreads>(count_kernel, count, kThreads, kWords * sizeof(unsigned), factors, rows,
+                         sizes);
 }
 
-void fill_long_rows(CudaContext& context, const PatternFactors& factors, const std::int32_t* rows,
+void fill_long_rows(LaunchGroup& group, const PatternFactors& factors, const std::int32_t* rows,
                     Index count, const std::int64_t* row_offsets, std::int32_t* columns) {
-  launch_teams<kThreads>(context.stream(), fill_kernel, count, kThreads, kWords * sizeof(unsigned),
-                         factors, rows, row_offsets, columns);
+  group.launch<kThreads>(fill_kernel, count, kThreads, kWords * sizeof(unsigned), factors, rows,
+                         row_offsets, columns);
 }
 
 template <Scalar T>
-void compute_long_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+void compute_long_rows(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                        const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
                        const ProductTarget<T>& C) {
   const Index stretches = ceil_div(B.cols, Index{kSums});
   // A grid has at most 2³¹ − 1 thread blocks.
   const Index at_once = std::max<Index>(1, std::numeric_limits<std::int32_t>::max() / stretches);
   for (Index first = 0; first < count; first += at_once) {
-    launch_teams<kWarp>(context.stream(), values_kernel<T>,
-                        std::min(at_once, count - first) * stretches, kWarp, kSums * sizeof(T), A,
-                        B, rows + first, stretches, C);
+    group.launch<kWarp>(values_kernel<T>, std::min(at_once, count - first) * stretches, kWarp,
+                        kSums * sizeof(T), A, B, rows + first, stretches, C);
   }
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                 \
-  template void compute_long_rows(CudaContext&, const CsrView<T, DeviceSpace>&,               \
+  template void compute_long_rows(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                                   const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
                                   const ProductTarget<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

@@ -1,4 +1,6 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
+#include <heddle/spgemm/cuda/launch_group.cuh>
+#include <heddle/spgemm/cuda/long_rows.cuh>
 #include <heddle/spgemm/cuda/pattern.hpp>
 #include <heddle/spgemm/cuda/pattern_tables.cuh>
 #include <heddle/spgemm/cuda/row_bins.cuh>
@@ -67,6 +69,7 @@ struct BinBlocks {
 
 __global__ __launch_bounds__(kThreads, kBlocks) void count_kernel(PatternFactors factors,
                                                                   BinBlocks bins, RowSizes sizes) {
+  const BesideOthers beside;
   Index block = 0;
   const int part = bins.part(block);
   const auto count = [&]<template <int> class Table, int W>(int slots) {
@@ -125,6 +128,7 @@ __global__ __launch_bounds__(kThreads, kBlocks) void fill_kernel(PatternFactors 
                                                                  BinBlocks bins,
                                                                  const std::int64_t* row_offsets,
                                                                  std::int32_t* columns) {
+  const BesideOthers beside;
   Index block = 0;
   const int part = bins.part(block);
   const auto fill = [&]<template <int> class Table, int W>(int slots) {
@@ -193,22 +197,24 @@ RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
 
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                 const RowSizes& sizes) {
+  LaunchGroup group(context.stream());
+  count_long_rows(group, factors, bins.first(kLongPattern), bins.count(kLongPattern), sizes);
   launch_bins(context, bins, factors.cols, 0, [&](const BinBlocks& blocks, std::size_t bytes) {
-    launch_teams<kThreads>(context.stream(), count_kernel, blocks.end[blocks.bins - 1], kThreads,
-                           bytes, factors, blocks, sizes);
+    group.launch<kThreads>(count_kernel, blocks.end[blocks.bins - 1], kThreads, bytes, factors,
+                           blocks, sizes);
   });
-  count_long_rows(context, factors, bins.first(kLongPattern), bins.count(kLongPattern), sizes);
 }
 
 void fill_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                const std::int64_t* row_offsets, std::int32_t* columns) {
+  LaunchGroup group(context.stream());
+  fill_long_rows(group, factors, bins.first(kLongPattern), bins.count(kLongPattern), row_offsets,
+                 columns);
   launch_bins(context, bins, factors.cols, kStaged,
               [&](const BinBlocks& blocks, std::size_t bytes) {
-                launch_teams<kThreads>(context.stream(), fill_kernel, blocks.end[blocks.bins - 1],
-                                       kThreads, bytes, factors, blocks, row_offsets, columns);
+                group.launch<kThreads>(fill_kernel, blocks.end[blocks.bins - 1], kThreads, bytes,
+                                       factors, blocks, row_offsets, columns);
               });
-  fill_long_rows(context, factors, bins.first(kLongPattern), bins.count(kLongPattern), row_offsets,
-                 columns);
 }
 
 }  // namespace heddle::detail

@@ -68,11 +68,4 @@ void count_rows(CudaContext& context, const PatternFactors& factors, const RowBi
 void fill_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,
                const std::int64_t* row_offsets, std::int32_t* columns);
 
-// Rows with too many blocks for a table: a bit per column.
-
-void count_long_rows(CudaContext& context, const PatternFactors& factors, const std::int32_t* rows,
-                     Index count, const RowSizes& sizes);
-void fill_long_rows(CudaContext& context, const PatternFactors& factors, const std::int32_t* rows,
-                    Index count, const std::int64_t* row_offsets, std::int32_t* columns);
-
 }  // namespace heddle::detail

@@ -52,6 +52,7 @@ __device__ RowWork work_of_row(const PatternFactors& factors, const std::int64_t
                                const std::int32_t* blocks_of_B, Index i, bool is_row) {
   RowWork work;
   const Index end = is_row ? factors.row_offsets[i + 1] : 0;
+#pragma unroll 4
   for (Index a = is_row ? factors.row_offsets[i] + RowTeam<W>::lane() : 0; a < end; a += W) {
     const std::int32_t k = factors.columns[a];
     const Index length = rows_of_B[k + 1] - rows_of_B[k];

@@ -27,7 +27,7 @@ __device__ bool row_repeats(const CsrView<T, DeviceSpace>& M, Index i,
     same = column == M.columns[before + e] + 1 && (required == nullptr || required[column] != 0);
   }
   const unsigned votes = __ballot_sync(kAllLanes, same);
-  constexpr unsigned kTeam = (1U << W) - 1;
+  constexpr unsigned kTeam = kAllLanes >> (kWarp - W);
   const int first = Team::in_block() * W % kWarp;
   return ((votes >> first) & kTeam) == kTeam;
 }

@@ -79,6 +79,15 @@ __device__ Integer lane_sum(Integer value) {
   return value;
 }
 
+/// Permits `kernel` to have thread blocks with `bytes` of shared memory.
+template <class Kernel>
+void allow_shared_memory(Kernel kernel, std::size_t bytes) {
+  constexpr std::size_t kWithoutAsking = 32 * 1024;  // beside what kernels declare themselves
+  if (bytes <= kWithoutAsking) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)));
+}
+
 /// Launches `kernel` with `count` teams of W threads in blocks of `threads`, each team with `bytes`
 /// of shared memory.
 template <int W, class Kernel, class... Arguments>
@@ -87,11 +96,7 @@ void launch_teams(CUstream_st* stream, Kernel kernel, Index count, int threads, 
   if (count == 0) return;
   const Index teams = threads / W;
   const std::size_t block_bytes = bytes * static_cast<std::size_t>(teams);
-  constexpr std::size_t kWithoutAsking = 32 * 1024;  // beside what kernels declare themselves
-  if (block_bytes > kWithoutAsking) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(block_bytes)));
-  }
+  allow_shared_memory(kernel, block_bytes);
   kernel<<<static_cast<unsigned>(ceil_div(count, teams)), static_cast<unsigned>(threads),
            block_bytes, stream>>>(arguments...);
   check_launch();

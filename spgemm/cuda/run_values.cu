@@ -4,7 +4,7 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spgemm/cuda/repeated_rows.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/run_values.cuh>
 
 namespace heddle::detail {
 namespace {
@@ -153,6 +153,7 @@ template <class T>
 __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
                            const std::int32_t* leaders, const std::int32_t* rows, int capacity,
                            int staged, ProductTarget<T> C, bool with_columns) {
+  const BesideOthers beside;
   const int lane = lane_index();
   const Index row = rows[blockIdx.x];
   const int height = static_cast<int>(chunk_of(leaders, A.rows, row).rows);
@@ -200,7 +201,7 @@ __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
 }  // namespace
 
 template <Scalar T>
-void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+void compute_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
                   const DeviceIntegers& leaders, Index longest_of_B, int capacity,
                   const ProductTarget<T>& C, bool with_columns) {
@@ -208,12 +209,12 @@ void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   const auto numbers = static_cast<std::size_t>(capacity * kSumStride + 2 * kWarp * staged);
   const std::size_t bytes =
       numbers * sizeof(T) + static_cast<std::size_t>(capacity) * sizeof(std::int32_t);
-  launch_teams<kWarp>(context.stream(), run_kernel<T>, count, kWarp, bytes, A, B, leaders.data(),
-                      rows, capacity, staged, C, with_columns);
+  group.launch<kWarp>(run_kernel<T>, count, kWarp, bytes, A, B, leaders.data(), rows, capacity,
+                      staged, C, with_columns);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                            \
-  template void compute_runs(CudaContext&, const CsrView<T, DeviceSpace>&,               \
+  template void compute_runs(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                              const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
                              const DeviceIntegers&, Index, int, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

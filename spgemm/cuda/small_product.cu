@@ -77,31 +77,46 @@ struct RowSlice {
   }
 };
 
+/// Calls look<W>(i) for all rows of M, with W lanes for a row: few, or a warp for a long row, which
+/// would hold up all others. i ≥ M.rows for lanes without a row.
+template <class T, class Look>
+__device__ void for_each_row(const CsrView<T, DeviceSpace>& M, const Look& look) {
+  using Team = RowTeam<kLanes>;
+  constexpr Index kLongRow = 64;
+  for (Index i = Team::number(); Team::any(i < M.rows); i += thread_count() / kLanes) {
+    const bool is_long = i < M.rows && M.row_offsets[i + 1] - M.row_offsets[i] > kLongRow;
+    look.template operator()<kLanes>(is_long ? M.rows : i);
+    unsigned left = __ballot_sync(kAllLanes, is_long && Team::lane() == 0);
+    for (; left != 0; left &= left - 1) {
+      const int lane = __ffs(static_cast<int>(left)) - 1;
+      look.template operator()<kWarp>(__shfl_sync(kAllLanes, i, lane));
+    }
+  }
+}
+
 template <class T>
 __device__ void look_at_B(const SmallProduct<T>& product) {
-  using Team = RowTeam<kLanes>;
-  const Index rows = product.B.rows;
-  for (Index k = Team::number(); Team::any(k < rows); k += thread_count() / kLanes) {
-    const bool repeats = row_repeats<kLanes>(product.B, k, nullptr);
-    const int blocks = blocks_of_row<kLanes>(product.B, k);
-    if (k >= rows || Team::lane() != 0) continue;
+  const CsrView<T, DeviceSpace>& B = product.B;
+  for_each_row(B, [&]<int W>(Index k) {
+    const bool repeats = row_repeats<W>(B, k, nullptr);
+    const int blocks = blocks_of_row<W>(B, k);
+    if (k >= B.rows || RowTeam<W>::lane() != 0) return;
     product.repeats_in_B[k] = repeats ? 1 : 0;
     product.block_counts[k] = blocks;
-  }
+  });
 }
 
 /// Finds the rows that repeat the row before, and the bins of the others for their patterns.
 template <class T>
 __device__ void look_at_A(const SmallProduct<T>& product, unsigned* shared) {
-  using Team = RowTeam<kLanes>;
   BlockCounts here(shared);
   const Index rows = product.A.rows;
-  for (Index i = Team::number(); Team::any(i < rows); i += thread_count() / kLanes) {
-    const bool repeats = row_repeats<kLanes>(product.A, i, product.repeats_in_B);
-    const RowWork work = work_of_row<kLanes>(product.factors, product.B.row_offsets,
-                                             product.block_counts, i, i < rows);
+  for_each_row(product.A, [&]<int W>(Index i) {
+    const bool repeats = row_repeats<W>(product.A, i, product.repeats_in_B);
+    const RowWork work =
+        work_of_row<W>(product.factors, product.B.row_offsets, product.block_counts, i, i < rows);
     here.longest = work.longest > here.longest ? work.longest : here.longest;
-    if (i >= rows || Team::lane() != 0) continue;
+    if (i >= rows || RowTeam<W>::lane() != 0) return;
     here.multiplications += work.products;
     if (repeats) {
       atomicOr(product.repeats + i / kWarp, 1U << (i % kWarp));
@@ -112,7 +127,7 @@ __device__ void look_at_A(const SmallProduct<T>& product, unsigned* shared) {
       here.leading_products += work.products;
       here.leading_blocks += work.blocks;
     }
-  }
+  });
   here.flush(&product.counts->pattern);
 }
 
@@ -152,12 +167,11 @@ __device__ void find_leaders(const SmallProduct<T>& product) {
 template <class T>
 __device__ void write_blocks_of_B(const SmallProduct<T>& product) {
   if (!PatternChoice(product.counts->pattern).by_blocks) return;
-  using Team = RowTeam<kLanes>;
   const CsrView<T, DeviceSpace>& B = product.B;
-  for (Index k = Team::number(); Team::any(k < B.rows); k += thread_count() / kLanes) {
+  for_each_row(B, [&]<int W>(Index k) {
     const Index place = k < B.rows ? B.row_offsets[k] - B.row_offsets[0] : 0;
-    write_blocks_of_row<kLanes>(B, k, product.blocks_of_B + place);
-  }
+    write_blocks_of_row<W>(B, k, product.blocks_of_B + place);
+  });
 }
 
 /// The rows of B as the leading rows of C read them.

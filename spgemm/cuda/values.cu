@@ -1,7 +1,10 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
+#include <heddle/spgemm/cuda/launch_group.cuh>
+#include <heddle/spgemm/cuda/long_rows.cuh>
 #include <heddle/spgemm/cuda/row_bins.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/run_values.cuh>
 #include <heddle/spgemm/cuda/value_bins.cuh>
 #include <heddle/spgemm/cuda/values.hpp>
 #include <heddle/spgemm/cuda/walk.cuh>
@@ -109,6 +112,7 @@ struct BinBlocks {
 template <class T, int W>
 __global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, BinBlocks blocks,
                              ProductTarget<T> C) {
+  const BesideOthers beside;
   using Team = RowTeam<W>;
   int part = 0;
   while (Index{blockIdx.x} >= blocks.end[part]) ++part;
@@ -133,7 +137,7 @@ __global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> 
 /// Launches the rows of bins, of which the last one has the largest tables, in one grid: the
 /// longest rows begin first, and short ones run beside them.
 template <int W, class T>
-void launch_bins(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+void launch_bins(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                  const CsrView<T, DeviceSpace>& B, const RowBins& rows,
                  const std::vector<int>& bins, const ProductTarget<T>& C) {
   if (bins.empty()) return;
@@ -151,27 +155,27 @@ void launch_bins(CudaContext& context, const CsrView<T, DeviceSpace>& A,
     end += ceil_div(rows.count(*bin), Index{blocks.teams[part]});
     blocks.end[part] = end;
   }
-  launch_teams<kTeamThreads>(context.stream(), table_kernel<T, W>, end, kTeamThreads,
-                             static_cast<std::size_t>(bytes), A, B, blocks, C);
+  group.launch_blocks(table_kernel<T, W>, end, kTeamThreads, static_cast<std::size_t>(bytes), A, B,
+                      blocks, C);
 }
 
 /// Bins with many rows are launched on their own, so that larger tables of others take no shared
 /// memory from them.
 template <int W, class T>
-void compute_by_tables(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+void compute_by_tables(LaunchGroup& group, Index resident_threads, const CsrView<T, DeviceSpace>& A,
                        const CsrView<T, DeviceSpace>& B, const RowBins& rows,
                        const ProductTarget<T>& C) {
   constexpr Index kWaves = 4;
-  const Index many = kWaves * context.device().resident_threads() / W;
+  const Index many = kWaves * resident_threads / W;
   std::vector<int> few;
   for (int bin = 0; bin < kTableBins; ++bin) {
     if (rows.count(bin) > many) {
-      launch_bins<W>(context, A, B, rows, {bin}, C);
+      launch_bins<W>(group, A, B, rows, {bin}, C);
     } else if (rows.count(bin) > 0) {
       few.push_back(bin);
     }
   }
-  launch_bins<W>(context, A, B, rows, few, C);
+  launch_bins<W>(group, A, B, rows, few, C);
 }
 
 }  // namespace
@@ -199,24 +203,27 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                   bool with_columns) {
   constexpr Index kNarrow = 8;
   constexpr Index kMedium = 16;
+  LaunchGroup group(context.stream());
+  compute_long_rows(group, A, B, bins.first(kLongBin), bins.count(kLongBin), C);
+  const Index threads = context.device().resident_threads();
   if (B.nnz <= kNarrow * B.rows) {
-    compute_by_tables<kNarrow>(context, A, B, bins, C);
+    compute_by_tables<kNarrow>(group, threads, A, B, bins, C);
   } else if (B.nnz <= kMedium * B.rows) {
-    compute_by_tables<kMedium>(context, A, B, bins, C);
+    compute_by_tables<kMedium>(group, threads, A, B, bins, C);
   } else {
-    compute_by_tables<kWarp>(context, A, B, bins, C);
+    compute_by_tables<kWarp>(group, threads, A, B, bins, C);
   }
   for (int r = 0; r < kRunBins; ++r) {
     const int bin = kFirstRunBin + r;
-    compute_runs(context, A, B, bins.first(bin), bins.count(bin), leaders, longest_of_B,
+    compute_runs(group, A, B, bins.first(bin), bins.count(bin), leaders, longest_of_B,
                  run_entries(r), C, with_columns);
   }
+  const int chunks = chunks_per_strip(context, A.rows);
   for (int g = 0; g < kGatherBins; ++g) {
     const int bin = kFirstGatherBin + g;
-    gather_runs(context, A, B, bins.first(bin), bins.count(bin), leaders, gather_bytes(g), C,
+    gather_runs(group, A, B, bins.first(bin), bins.count(bin), leaders, chunks, gather_bytes(g), C,
                 with_columns);
   }
-  compute_long_rows(context, A, B, bins.first(kLongBin), bins.count(kLongBin), C);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                         \

@@ -28,25 +28,4 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                   const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C,
                   bool with_columns);
 
-/// The values of chunks of runs, whose first rows are `rows`. A row of C has at most `capacity`
-/// entries there. `with_columns`: see `compute_rows`.
-template <Scalar T>
-void compute_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                  const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                  const DeviceIntegers& leaders, Index longest_of_B, int capacity,
-                  const ProductTarget<T>& C, bool with_columns);
-
-/// The values of chunks of runs that need at most `bytes` of shared memory as a `GatheredChunk`.
-template <Scalar T>
-void gather_runs(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                 const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                 const DeviceIntegers& leaders, Index bytes, const ProductTarget<T>& C,
-                 bool with_columns);
-
-/// The values of rows that are too long for shared memory, by stretches of columns.
-template <Scalar T>
-void compute_long_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                       const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                       const ProductTarget<T>& C);
-
 }  // namespace heddle::detail

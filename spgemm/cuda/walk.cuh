@@ -25,18 +25,22 @@ class Walk {
  public:
   using Team = RowTeam<W>;
 
-  /// `count` factors, of which this lane has one.
-  __device__ Walk(const CsrView<T, DeviceSpace>& B, int count, Segment segment, T factor)
-      : B_(B), count_(count), segment_(segment), factor_(factor) {}
+  /// A factor per lane, those without terms included.
+  __device__ Walk(const CsrView<T, DeviceSpace>& B, Segment segment, T factor)
+      : B_(B), segment_(segment), factor_(factor) {
+    const int first = lane_index() / W * W;
+    left_ = (__ballot_sync(kAllLanes, segment.length > 0) >> first) & (kAllLanes >> (kWarp - W));
+  }
 
-  __device__ bool is_done() const { return number_ >= count_; }
+  __device__ bool is_done() const { return left_ == 0; }
 
   /// The next W entries of the segment at hand, one per lane. Teams of a warp call it together.
   __device__ Term<T> next() {
-    const Index from = __shfl_sync(kAllLanes, segment_.from, number_, W);
-    const int length = __shfl_sync(kAllLanes, segment_.length, number_, W);
+    const int number = __ffs(static_cast<int>(left_)) - 1;  // any if none is left
+    const Index from = __shfl_sync(kAllLanes, segment_.from, number, W);
+    const int length = __shfl_sync(kAllLanes, segment_.length, number, W);
     Term<T> term;
-    term.factor = __shfl_sync(kAllLanes, factor_, number_, W);
+    term.factor = __shfl_sync(kAllLanes, factor_, number, W);
     const int mine = entry_ + Team::lane();
     if (!is_done() && mine < length) {
       term.column = B_.columns[from + mine];
@@ -45,38 +49,38 @@ class Walk {
     entry_ += W;
     if (entry_ >= length) {
       entry_ = 0;
-      ++number_;
+      left_ &= left_ - 1;
     }
     return term;
   }
 
  private:
   const CsrView<T, DeviceSpace>& B_;
-  int count_;
   Segment segment_;
   T factor_;
-  int number_ = 0;
+  unsigned left_;  ///< a bit per factor whose terms are not all passed
   int entry_ = 0;
 };
 
 /// Calls add(term) for all terms of a row of C in the order of k, with the entries `first` …
 /// `last` − 1 of A. The lanes of a team have entries of one row of B at a time, which are terms of
 /// different sums, and wait for each other before the next ones. `segment_of(k)`: the entries of
-/// row k of B to take. Entries are loaded two calls ahead.
+/// row k of B to take. Entries are loaded two calls ahead, and factors before the terms of those
+/// before.
 template <int W, class T, class SegmentOf, class Add>
 __device__ void walk_terms(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
                            Index first, Index last, const SegmentOf& segment_of, const Add& add) {
   using Team = RowTeam<W>;
+  Segment segment;
+  T factor{0};
+  const auto load_factor = [&](Index a) {
+    segment = a < last ? segment_of(A.columns[a]) : Segment{};
+    factor = a < last ? A.values[a] : T{0};
+  };
+  load_factor(first + Team::lane());
   for (Index a = first; Team::any(a < last); a += W) {
-    const Index mine = a + Team::lane();
-    Segment segment;
-    T factor{0};
-    if (mine < last) {
-      segment = segment_of(A.columns[mine]);
-      factor = A.values[mine];
-    }
-    const int count = a < last ? static_cast<int>(last - a < W ? last - a : W) : 0;
-    Walk<T, W> walk(B, count, segment, factor);
+    Walk<T, W> walk(B, segment, factor);
+    load_factor(a + W + Team::lane());
     Term<T> now = walk.next();
     Term<T> soon = walk.next();
     while (Team::any(!walk.is_done())) {
