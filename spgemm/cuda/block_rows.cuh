@@ -27,21 +27,34 @@ __device__ int blocks_of_row(const CsrView<T, DeviceSpace>& M, Index i) {
 /// for all lanes of a team. None for i ≥ M.rows.
 template <int W, class T>
 __device__ int write_blocks_of_row(const CsrView<T, DeviceSpace>& M, Index i, ColumnBlock* blocks) {
+  using Team = RowTeam<W>;
   const Index begin = i < M.rows ? M.row_offsets[i] : 0;
   const Index end = i < M.rows ? M.row_offsets[i + 1] : 0;
   constexpr unsigned kTeam = kAllLanes >> (kWarp - W);
-  const int first = lane_index() / W * W;
+  const int lane = Team::lane();
   int written = 0;
-  for (Index e = begin + RowTeam<W>::lane(); RowTeam<W>::any(e < end); e += W) {
-    const bool is_first = e < end && begins_block(M, begin, e);
-    const unsigned votes = (__ballot_sync(kAllLanes, is_first) >> first) & kTeam;
-    if (is_first) {
-      const std::int32_t key = block_of(M.columns[e]);
-      unsigned mask = 0;
-      for (Index m = e; m < end && block_of(M.columns[m]) == key; ++m) mask |= bit_of(M.columns[m]);
-      blocks[written + __popc(votes & ((1U << RowTeam<W>::lane()) - 1))] = {key, mask};
+  ColumnBlock last{kFree, 0};  // of the entries before, to which this step may add
+  for (Index e = begin + lane; Team::any(e < end); e += W) {
+    const bool is_entry = e < end;
+    const std::int32_t column = is_entry ? M.columns[e] : 0;
+    const std::int32_t key = is_entry ? block_of(column) : kFree - 1;
+    unsigned mask = is_entry ? bit_of(column) : 0;
+    for (int step = 1; step < W; step *= 2) {
+      const std::int32_t other = __shfl_down_sync(kAllLanes, key, step, W);
+      const unsigned others = __shfl_down_sync(kAllLanes, mask, step, W);
+      if (lane + step < W && other == key) mask |= others;
     }
-    written += __popc(votes);
+    const std::int32_t before = __shfl_up_sync(kAllLanes, key, 1, W);
+    const bool is_first = is_entry && (lane == 0 || before != key);
+    const unsigned firsts = (__ballot_sync(kAllLanes, is_first) >> (lane_index() / W * W)) & kTeam;
+    const bool goes_on = __shfl_sync(kAllLanes, key, 0, W) == last.key && e - lane < end;
+    if (goes_on && lane == 0) mask |= last.mask;
+    if (goes_on) --written;
+    if (is_first) blocks[written + __popc(firsts & ((1U << lane) - 1))] = {key, mask};
+    written += __popc(firsts);
+    const int last_first = kWarp - 1 - __clz(static_cast<int>(firsts | 1U));
+    last.key = __shfl_sync(kAllLanes, key, last_first, W);
+    last.mask = __shfl_sync(kAllLanes, mask, last_first, W);
   }
   return written;
 }

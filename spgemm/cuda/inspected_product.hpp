@@ -15,12 +15,10 @@ struct InspectedProduct {
   Index entries = 0;       ///< of C
   Index longest_of_B = 0;  ///< entries of the longest row of B that is needed
   bool by_blocks = false;  ///< whether the rows of B are read by blocks for the pattern
-  int lanes = 1;           ///< that read a row of B together for the pattern
 
   /// Takes the counts of `bin_by_bound`, whose bins are known.
   template <class T>
-  void set_counts(const BinCounts& counts, const CsrView<T, DeviceSpace>& A,
-                  const CsrView<T, DeviceSpace>& B);
+  void set_counts(const BinCounts& counts, const CsrView<T, DeviceSpace>& A);
 
   /// Whether some of the `rows` rows have the pattern of the row before, moved by one column.
   bool has_runs(Index rows) const { return pattern_rows.begins.back() < rows; }
@@ -33,8 +31,7 @@ struct RowBlocks {
 };
 
 template <class T>
-void InspectedProduct::set_counts(const BinCounts& counts, const CsrView<T, DeviceSpace>& A,
-                                  const CsrView<T, DeviceSpace>& B) {
+void InspectedProduct::set_counts(const BinCounts& counts, const CsrView<T, DeviceSpace>& A) {
   const auto products = static_cast<Index>(counts.leading_products);
   const auto blocks = static_cast<Index>(counts.leading_blocks);
   multiplications = static_cast<Index>(counts.multiplications);
@@ -43,7 +40,6 @@ void InspectedProduct::set_counts(const BinCounts& counts, const CsrView<T, Devi
   constexpr Index kLeastShareOfRows = 4;
   by_blocks =
       blocks_pay(products, blocks) && pattern_rows.begins.back() * kLeastShareOfRows >= A.rows;
-  lanes = lanes_for(by_blocks ? blocks_in_all(B.nnz, counts) : B.nnz, B.rows);
 }
 
 }  // namespace heddle::detail

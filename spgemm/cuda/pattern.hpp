@@ -6,8 +6,7 @@
 /// The symbolic phase: the pattern of C = A B by hash tables of blocks of columns in shared memory.
 namespace heddle::detail {
 
-/// What the pattern of C is found from. `lanes` neighbouring threads, a power of two, read a row of
-/// B together.
+/// What the pattern of C is found from.
 struct PatternFactors {
   Index rows = 0;
   Index cols = 0;     ///< of C
@@ -15,28 +14,13 @@ struct PatternFactors {
   const std::int64_t* row_offsets = nullptr;
   const std::int32_t* columns = nullptr;  ///< of A
   BlockRowsView B;
-  int lanes = 1;
 };
-
-/// `lanes` for rows of B with `entries` entries, or blocks, in all.
-constexpr int lanes_for(Index entries, Index rows) {
-  constexpr int kMostLanes = 32;
-  int lanes = 1;
-  while (lanes < kMostLanes && lanes * rows < entries) lanes *= 2;
-  return lanes;
-}
 
 /// Whether B is read by blocks: where a block has at least two columns. The multiplications of the
 /// leading rows, and their number with blocks as factors.
 constexpr bool blocks_pay(Index leading_products, Index leading_blocks) {
   constexpr Index kLeastColumnsPerBlock = 2;
   return leading_products > 0 && leading_blocks * kLeastColumnsPerBlock <= leading_products;
-}
-
-/// About how many blocks B has, whose blocks pay.
-constexpr Index blocks_in_all(Index entries_of_B, const BinCounts& counts) {
-  return entries_of_B * static_cast<Index>(counts.leading_blocks) /
-         static_cast<Index>(counts.leading_products);
 }
 
 /// Per row of C, in device memory.

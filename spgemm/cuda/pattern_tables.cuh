@@ -80,59 +80,55 @@ struct BlocksOfColumns {
   __device__ static ColumnBlock block(Entry column) { return {block_of(column), bit_of(column)}; }
 };
 
-/// Rows of B, one per lane, that S lanes read together.
+/// Rows of B, one per lane of S, whose entries the lanes read one after the other, whatever the
+/// lengths of the rows.
 template <int S>
-struct RowsToRead {
-  Index from = 0;
-  int length = 0;
+class RowsInTurn {
+ public:
+  /// The entries from, from + 1 … of this lane's row.
+  __device__ RowsInTurn(Index from, int length) : end_(length) {
+    for (int step = 1; step < S; step *= 2) {
+      const int before = __shfl_up_sync(kAllLanes, end_, step, S);
+      if (lane_index() % S >= step) end_ += before;
+    }
+    base_ = from - (end_ - length);
+    count_ = __shfl_sync(kAllLanes, end_, S - 1, S);
+  }
 
-  /// Calls enter(block) for the entries of all these rows. `width` neighbouring lanes read a row.
-  /// Several entries are loaded before any is entered, because a load takes longer than all else.
-  /// `most`: the rows of any team of the warp.
+  /// Calls enter(block) for all entries. Some are loaded before any of them is entered, because a
+  /// load takes longer than all else. All lanes of a warp call it together.
   template <class Source, class Enter>
-  __device__ void for_each(const Source& source, int width, int most, const Enter& enter) const {
+  __device__ void for_each(const Source& source, const Enter& enter) const {
     constexpr int kAtOnce = 4;
-    const int lane = lane_index() % S;
-    const int own = lane % width;
-    const int step = S / width;
-    for (int first = lane / width; first - lane / width < most; first += kAtOnce * step) {
-      Index begin[kAtOnce];
-      int count[kAtOnce];
+    const int most = __reduce_max_sync(kAllLanes, count_);
+    for (int first = 0; first < most; first += kAtOnce * S) {
       typename Source::Entry entry[kAtOnce];
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) {
-        const int row = first + u * step;
-        begin[u] = __shfl_sync(kAllLanes, from, row, S);
-        count[u] = __shfl_sync(kAllLanes, length, row, S);
-        if (row >= S) count[u] = 0;
-        if (own < count[u]) entry[u] = source.load(begin[u] + own);
+        const int t = first + u * S + lane_index() % S;
+        const Index base = base_of(t);
+        if (t < count_) entry[u] = source.load(base + t);
       }
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) {
-        if (own < count[u]) enter(Source::block(entry[u]));
-      }
-      for (int u = 0; u < kAtOnce; ++u) {
-        enter_rest(source, begin[u], own + width, count[u], width, enter);
+        if (first + u * S + lane_index() % S < count_) enter(Source::block(entry[u]));
       }
     }
   }
 
  private:
-  /// The entries first, first + width … of a row.
-  template <class Source, class Enter>
-  __device__ static void enter_rest(const Source& source, Index begin, int first, int count,
-                                    int width, const Enter& enter) {
-    constexpr int kAtOnce = 4;
-    int e = first;
-    for (; e + (kAtOnce - 1) * width < count; e += kAtOnce * width) {
-      typename Source::Entry entry[kAtOnce];
-#pragma unroll
-      for (int u = 0; u < kAtOnce; ++u) entry[u] = source.load(begin + e + u * width);
-#pragma unroll
-      for (int u = 0; u < kAtOnce; ++u) enter(Source::block(entry[u]));
+  /// Entry base + t of B is the entry t of all rows.
+  __device__ Index base_of(int t) const {
+    int row = 0;
+    for (int step = S / 2; step > 0; step /= 2) {
+      if (__shfl_sync(kAllLanes, end_, row + step - 1, S) <= t) row += step;
     }
-    for (; e < count; e += width) enter(Source::block(source.load(begin + e)));
+    return __shfl_sync(kAllLanes, base_, row, S);
   }
+
+  int end_;     ///< entries up to those of this lane's row
+  int count_;   ///< of all rows
+  Index base_;  ///< for this lane's row
 };
 
 /// Calls enter(block) for the blocks of the rows of B that row `row` of C is a sum of. All
@@ -148,24 +144,22 @@ __device__ void for_each_block(const PatternFactors& factors, Index row, bool is
   const Index last = is_row ? factors.row_offsets[row + 1] : 0;
   Index a = is_row ? factors.row_offsets[row] + Team::lane() / S * kFactors : 0;
   for (; __any_sync(kAllLanes, a < last); a += kFactors * (W / S)) {
-    RowsToRead<S> rows;
+    Index from = 0;
+    int length = 0;
     if (lane < kFactors && a + lane < last) {
       const std::int32_t k = factors.columns[a + lane];
-      rows.from = B.offsets[k];
-      rows.length = static_cast<int>(B.offsets[k + 1] - rows.from);
+      from = B.offsets[k];
+      length = static_cast<int>(B.offsets[k + 1] - from);
       if (B.blocks != nullptr) {
-        rows.from -= B.offsets[0];
-        rows.length = B.counts[k];
+        from -= B.offsets[0];
+        length = B.counts[k];
       }
     }
-    const Index left = last - a;
-    const int count = left < 0 ? 0 : left < kFactors ? static_cast<int>(left) : kFactors;
-    const int most = __reduce_max_sync(kAllLanes, count);
-    const int width = factors.lanes < S ? factors.lanes : S;
+    const RowsInTurn<S> rows(from, length);
     if (B.blocks != nullptr) {
-      rows.for_each(WrittenBlocks{B.blocks}, width, most, enter);
+      rows.for_each(WrittenBlocks{B.blocks}, enter);
     } else {
-      rows.for_each(BlocksOfColumns{B.columns}, width, most, enter);
+      rows.for_each(BlocksOfColumns{B.columns}, enter);
     }
   }
 }

@@ -19,15 +19,13 @@ namespace {
 /// `blocks`: null where rows of B are read by columns.
 template <class T>
 PatternFactors factors_of(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
-                          const InspectedProduct& product, const ColumnBlock* blocks,
-                          const std::int32_t* counts) {
+                          const ColumnBlock* blocks, const std::int32_t* counts) {
   return {.rows = A.rows,
           .cols = B.cols,
           .entries = A.nnz,
           .row_offsets = A.row_offsets,
           .columns = A.columns,
-          .B = {B.row_offsets, B.columns, counts, blocks},
-          .lanes = product.lanes};
+          .B = {B.row_offsets, B.columns, counts, blocks}};
 }
 
 /// Finds the leaders of all runs, the bins of their rows, and the blocks of B where these are read.
@@ -39,9 +37,9 @@ void find_leading_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   product.leaders = find_run_leaders(context, A, B);
   blocks.counts = count_blocks(context, B);
   BinCounts counts{};
-  product.pattern_rows = bin_by_bound(context, factors_of(A, B, product, nullptr, nullptr),
-                                      B.row_offsets, blocks.counts, product.leaders, counts);
-  product.set_counts(counts, A, B);
+  product.pattern_rows = bin_by_bound(context, factors_of(A, B, nullptr, nullptr), B.row_offsets,
+                                      blocks.counts, product.leaders, counts);
+  product.set_counts(counts, A);
   if (product.by_blocks) {
     blocks.blocks = {context, static_cast<std::size_t>(B.nnz)};
     write_blocks(context, B, blocks.blocks.data(), blocks.counts.data());
@@ -56,7 +54,7 @@ void count_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   Index* const offsets = product.row_offsets.data();
   DeviceIntegers row_blocks(context, static_cast<std::size_t>(A.rows));
   const ColumnBlock* of_B = product.by_blocks ? blocks.blocks.data() : nullptr;
-  count_rows(context, factors_of(A, B, product, of_B, blocks.counts.data()), product.pattern_rows,
+  count_rows(context, factors_of(A, B, of_B, blocks.counts.data()), product.pattern_rows,
              {offsets, row_blocks.data()});
   spread_counts(context, product.leaders, offsets);
   queue_exclusive_sum(context, offsets, A.rows + 1);
@@ -111,8 +109,8 @@ void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& prod
   const bool by_blocks = product.by_blocks && bytes <= C.nnz * static_cast<Index>(sizeof(T)) &&
                          reinterpret_cast<std::uintptr_t>(C.values) % alignof(ColumnBlock) == 0;
   if (by_blocks) write_blocks(context, B, blocks, counts);
-  fill_rows(context, factors_of(A, B, product, by_blocks ? blocks : nullptr, counts),
-            product.pattern_rows, C.row_offsets, C.columns);
+  fill_rows(context, factors_of(A, B, by_blocks ? blocks : nullptr, counts), product.pattern_rows,
+            C.row_offsets, C.columns);
   if (product.has_runs(A.rows)) copy_patterns(context, product.leaders, C.row_offsets, C.columns);
 }
 

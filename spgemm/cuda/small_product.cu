@@ -174,27 +174,16 @@ __device__ void write_blocks_of_B(const SmallProduct<T>& product) {
   });
 }
 
-/// The rows of B as the leading rows of C read them.
-template <class T>
-__device__ PatternFactors factors_of_choice(const SmallProduct<T>& product) {
-  const BinCounts& counts = product.counts->pattern;
-  PatternFactors factors = product.factors;
-  Index entries = product.B.nnz;
-  if (PatternChoice(counts).by_blocks) {
-    factors.B.counts = product.block_counts;
-    factors.B.blocks = product.blocks_of_B;
-    entries = blocks_in_all(entries, counts);
-  }
-  factors.lanes = lanes_for(entries, product.B.rows);
-  return factors;
-}
-
 /// The sizes of the leading rows, those that need a thread block first. Larger tables than those of
 /// a warp have no rows here, because masks of all columns take less memory.
 template <class T>
 __device__ void count_leading_rows(const SmallProduct<T>& product, char* memory) {
   const BinCounts& counts = product.counts->pattern;
-  const PatternFactors factors = factors_of_choice(product);
+  PatternFactors factors = product.factors;
+  if (PatternChoice(counts).by_blocks) {
+    factors.B.counts = product.block_counts;
+    factors.B.blocks = product.blocks_of_B;
+  }
   const int all = static_cast<int>(blocks_of(factors.cols));
   const auto count_bin = [&]<template <int> class Table, int W>(int bin, int slots) {
     const auto count = static_cast<Index>(counts.rows[bin]);
@@ -403,7 +392,7 @@ bool inspect_small_product(CudaContext& context, const CsrView<T, DeviceSpace>& 
   context.copy_to_host(&counts, small.counts, sizeof counts);
   product.pattern_rows.divide(counts.pattern, kPatternBins);
   product.value_rows.divide(counts.values, kValueBins);
-  product.set_counts(counts.pattern, A, B);
+  product.set_counts(counts.pattern, A);
   product.entries = static_cast<Index>(counts.values.entries);
   return PatternChoice(counts.pattern).counts_here;
 }
