@@ -83,6 +83,7 @@ std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext&
   } else if (!inspect_small_product(context, A, B, blocks, *product)) {
     count_entries(context, A, B, blocks, *product);
   }
+  if (!product->has_runs(A.rows)) product->leaders = {};
   counts.multiplications = product->multiplications;
   counts.nnz = product->entries;
   return product;
