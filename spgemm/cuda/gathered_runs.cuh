@@ -14,9 +14,6 @@ inline constexpr Index kMostGathered = 64;
 inline constexpr int kTile = 8;
 inline constexpr int kTermsAtOnce = 8;
 
-template <class T>
-inline constexpr int kNumbersIn16Bytes = static_cast<int>(16 / sizeof(T));
-
 /// A term of the rows of a chunk: where its factors lie, in bytes from a row's own entries of A and
 /// from its place in the stage of B. The last term of an entry has the sign bit set.
 struct alignas(8) GatheredTerm {

@@ -1,6 +1,6 @@
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/spmm/low_precision/block_operands.cuh>
 
 namespace heddle::detail {

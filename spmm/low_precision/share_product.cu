@@ -1,5 +1,5 @@
-#include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/linalg/context/dependent_launch.cuh>
+#include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/block_operands.cuh>
 
 namespace heddle::detail {

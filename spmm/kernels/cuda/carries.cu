@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/carries.hpp>
-#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 

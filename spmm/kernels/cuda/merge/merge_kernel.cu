@@ -1,7 +1,7 @@
 #include <climits>
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/dependent_launch.cuh>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>

@@ -1,6 +1,6 @@
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/linalg/context/dependent_launch.cuh>
+#include <heddle/spmm/kernels/cuda/carries.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/grow.hpp>
