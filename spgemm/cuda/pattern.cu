@@ -139,7 +139,7 @@ __global__ __launch_bounds__(kThreads, kBlocks) void fill_kernel(PatternFactors 
   with_table_of(bins.bin[part], factors.cols, fill);
 }
 
-/// Calls launch(blocks, grid, bytes) for all bins but that of long rows. The bins with few rows
+/// Calls launch(blocks, bytes) for all bins but that of long rows. The bins with few rows
 /// share a launch, in which the longest rows begin first. Others are launched on their own, so that
 /// larger tables take no shared memory from them. `staged`: columns per thread beside the table.
 template <class Launch>
