@@ -86,13 +86,10 @@ template <int S>
 class RowsInTurn {
  public:
   /// The entries from, from + 1 … of this lane's row.
-  __device__ RowsInTurn(Index from, int length) : end_(length) {
-    for (int step = 1; step < S; step *= 2) {
-      const int before = __shfl_up_sync(kAllLanes, end_, step, S);
-      if (lane_index() % S >= step) end_ += before;
-    }
-    base_ = from - (end_ - length);
-    count_ = __shfl_sync(kAllLanes, end_, S - 1, S);
+  __device__ RowsInTurn(Index from, int length) {
+    const int before = RowTeam<S>::scan(length, count_);
+    end_ = before + length;
+    base_ = from - before;
   }
 
   /// Calls enter(block) for all entries. Some are loaded before any of them is entered, because a
