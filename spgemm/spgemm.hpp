@@ -80,15 +80,14 @@ class SpgemmPlan {
 };
 
 /// C = A B once, with the bits of `SpgemmPlan`. The host finds columns and values of a row in one
-/// pass over its terms, where a plan takes three, and holds the entries of C twice meanwhile.
+/// pass over its terms, where a plan takes three, and holds the entries of C twice meanwhile. The
+/// GPU counts in the row offsets of C itself, where a plan keeps a copy of them. Throws as the plan
+/// does.
 template <Scalar T>
 HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B);
-
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> spgemm(CudaContext& context, CsrView<T, DeviceSpace> A,
-                                 CsrView<T, DeviceSpace> B) {
-  return SpgemmPlan<T, CudaContext>(context, A, B).multiply(context, A, B);
-}
+                                 CsrView<T, DeviceSpace> B);
 
 /// The Galerkin product Pᵀ(A P) of a square A with a prolongator P, A.rows×m.
 template <Scalar T, class Ctx>

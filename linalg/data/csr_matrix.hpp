@@ -3,6 +3,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <memory>
+#include <utility>
 
 namespace heddle {
 
@@ -22,9 +23,15 @@ class CsrMatrix {
   /// Allocates rows + 1 offsets and nnz entries, uninitialised. Throws `OutOfMemory`, and
   /// `InvalidArgument` as `check_csr_shape` does.
   CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz)
-      : rows_(rows), cols_(cols), nnz_(nnz) {
-    check_csr_shape(rows, cols, nnz);
+      : CsrMatrix(context, rows, cols, nnz, {}) {
     row_offsets_ = {context, static_cast<std::size_t>(rows + 1)};
+  }
+
+  /// Takes over the rows + 1 offsets, and allocates nnz entries, uninitialised. Throws as above.
+  CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz,
+            Buffer<std::int64_t, Space>&& row_offsets)
+      : row_offsets_(std::move(row_offsets)), rows_(rows), cols_(cols), nnz_(nnz) {
+    check_csr_shape(rows, cols, nnz);
     columns_ = {context, static_cast<std::size_t>(nnz)};
     values_ = {context, static_cast<std::size_t>(nnz)};
   }

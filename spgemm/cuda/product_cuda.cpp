@@ -7,6 +7,7 @@
 #include <heddle/spgemm/cuda/small_product.hpp>
 #include <heddle/spgemm/cuda/values.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
+#include <utility>
 
 namespace heddle {
 namespace detail {
@@ -62,45 +63,36 @@ void count_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A,
       bin_by_size(context, A, B, product.leaders, offsets, row_blocks.data(), product.entries);
 }
 
-}  // namespace
-
-template <Scalar T>
-std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext& context,
-                                                                    CsrView<T, DeviceSpace> A,
-                                                                    CsrView<T, DeviceSpace> B,
-                                                                    SpgemmCounts& counts) {
-  auto product = std::make_shared<ProductSchedule<DeviceSpace>>();
+/// Sets counts.nnz and counts.multiplications.
+template <class T>
+InspectedProduct inspect(CudaContext& context, const CsrView<T, DeviceSpace>& A,
+                         const CsrView<T, DeviceSpace>& B, SpgemmCounts& counts) {
+  InspectedProduct product;
   if (A.rows == 0 || A.nnz == 0 || B.nnz == 0) {
-    product->row_offsets = {context, static_cast<std::size_t>(A.rows) + 1};
-    check(cudaMemsetAsync(product->row_offsets.data(), 0,
-                          product->row_offsets.size() * sizeof(Index), context.stream()));
+    product.row_offsets = {context, static_cast<std::size_t>(A.rows) + 1};
+    check(cudaMemsetAsync(product.row_offsets.data(), 0, product.row_offsets.size() * sizeof(Index),
+                          context.stream()));
     return product;
   }
   RowBlocks blocks;
   if (!is_small_product(A, B)) {
-    find_leading_rows(context, A, B, blocks, *product);
-    count_entries(context, A, B, blocks, *product);
-  } else if (!inspect_small_product(context, A, B, blocks, *product)) {
-    count_entries(context, A, B, blocks, *product);
+    find_leading_rows(context, A, B, blocks, product);
+    count_entries(context, A, B, blocks, product);
+  } else if (!inspect_small_product(context, A, B, blocks, product)) {
+    count_entries(context, A, B, blocks, product);
   }
-  if (!product->has_runs(A.rows)) product->leaders = {};
-  counts.multiplications = product->multiplications;
-  counts.nnz = product->entries;
+  if (!product.has_runs(A.rows)) product.leaders = {};
+  counts.multiplications = product.multiplications;
+  counts.nnz = product.entries;
   return product;
 }
 
-void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
-                   Index* row_offsets) {
-  context.copy_to_host(row_offsets, product.row_offsets.data(),
-                       product.row_offsets.size() * sizeof(Index));
-}
-
-template <Scalar T>
-void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
-                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C) {
-  check(cudaMemcpyAsync(C.row_offsets, product.row_offsets.data(),
-                        product.row_offsets.size() * sizeof(Index), cudaMemcpyDeviceToDevice,
-                        context.stream()));
+/// Writes the columns of C, whose row offsets are known, but for those that `compute_values`
+/// writes.
+template <class T>
+void fill_columns(CudaContext& context, const InspectedProduct& product,
+                  const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
+                  const ProductArrays<T>& C) {
   if (C.nnz == 0) return;
   // Until its values are computed, their memory holds the blocks of B.
   auto* const blocks = reinterpret_cast<ColumnBlock*>(C.values);
@@ -115,6 +107,32 @@ void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& prod
   if (product.has_runs(A.rows)) copy_patterns(context, product.leaders, C.row_offsets, C.columns);
 }
 
+}  // namespace
+
+template <Scalar T>
+std::shared_ptr<const ProductSchedule<DeviceSpace>> inspect_product(CudaContext& context,
+                                                                    CsrView<T, DeviceSpace> A,
+                                                                    CsrView<T, DeviceSpace> B,
+                                                                    SpgemmCounts& counts) {
+  return std::make_shared<ProductSchedule<DeviceSpace>>(
+      ProductSchedule<DeviceSpace>{inspect(context, A, B, counts)});
+}
+
+void fetch_offsets(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
+                   Index* row_offsets) {
+  context.copy_to_host(row_offsets, product.row_offsets.data(),
+                       product.row_offsets.size() * sizeof(Index));
+}
+
+template <Scalar T>
+void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
+                  CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C) {
+  check(cudaMemcpyAsync(C.row_offsets, product.row_offsets.data(),
+                        product.row_offsets.size() * sizeof(Index), cudaMemcpyDeviceToDevice,
+                        context.stream()));
+  fill_columns(context, product, A, B, C);
+}
+
 template <Scalar T>
 void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& product,
                     CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C,
@@ -126,7 +144,25 @@ void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& pr
 
 }  // namespace detail
 
-#define HEDDLE_INSTANTIATE(T) template class SpgemmPlan<T, CudaContext>;
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> spgemm(CudaContext& context, CsrView<T, DeviceSpace> A,
+                                 CsrView<T, DeviceSpace> B) {
+  detail::require_factors(A, B);
+  SpgemmCounts counts{.rows = A.rows, .cols = B.cols};
+  detail::ProductSchedule<DeviceSpace> product{detail::inspect(context, A, B, counts)};
+  CsrMatrix<T, DeviceSpace> C(context, counts.rows, counts.cols, counts.nnz,
+                              std::move(product.row_offsets));
+  const detail::ProductArrays<T> arrays{counts.nnz, C.row_offsets(), C.columns(), C.values()};
+  detail::fill_columns(context, product, A, B, arrays);
+  detail::compute_values<T>(context, product, A, B, arrays, true);
+  detail::count_product(context, A, B, counts);
+  return C;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                      \
+  template class SpgemmPlan<T, CudaContext>;                                       \
+  template CsrMatrix<T, DeviceSpace> spgemm(CudaContext&, CsrView<T, DeviceSpace>, \
+                                            CsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

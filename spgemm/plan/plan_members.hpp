@@ -65,6 +65,15 @@ double stored_bytes(const CsrView<T, Space>& A) noexcept {
          static_cast<double>(A.rows + 1) * sizeof(std::int64_t);
 }
 
+/// Adds a product to the profile of the context, see `SpgemmPlan::multiply`.
+template <class T, class Ctx>
+void count_product(Ctx& context, const CsrView<T, typename Ctx::Space>& A,
+                   const CsrView<T, typename Ctx::Space>& B, const SpgemmCounts& counts) {
+  const CsrView<T, typename Ctx::Space> C{.rows = counts.rows, .nnz = counts.nnz};
+  context.profile().count(stored_bytes(A) + stored_bytes(B) + stored_bytes(C),
+                          2 * static_cast<double>(counts.multiplications));
+}
+
 }  // namespace detail
 
 template <Scalar T, class Ctx>
@@ -132,10 +141,7 @@ void SpgemmPlan<T, Ctx>::compute(Ctx& context, const CsrView<T, Space>& A,
                                  std::int32_t* columns, T* values, bool with_columns) const {
   detail::compute_values<T>(context, *schedule_, A, B, {counts_.nnz, row_offsets, columns, values},
                             with_columns);
-  context.profile().count(
-      detail::stored_bytes(A) + detail::stored_bytes(B) +
-          detail::stored_bytes(CsrView<T, Space>{.rows = counts_.rows, .nnz = counts_.nnz}),
-      2 * static_cast<double>(counts_.multiplications));
+  detail::count_product(context, A, B, counts_);
 }
 
 }  // namespace heddle

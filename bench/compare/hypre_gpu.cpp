@@ -1,0 +1,299 @@
+// hypre's CG with BoomerAMG on the GPU beside bench/gpu_multigrid: seconds of the setup, of a
+// cycle, and of the solves of random right-hand sides, one after the other, from zero to a relative
+// residual of 1e-8. All combinations of the options below run, and each prints a line; the best one
+// of the setup and all solves together is repeated last. The second of two runs counts, as the
+// first one loads kernels and allocates.
+//
+// usage: hypre_gpu STRUCTURE SIZE [--columns n] [--functions n]
+//   as: hypre_gpu laplace3d 100 --columns 16
+//       hypre_gpu elasticity3d 56 --functions 3
+//
+// hypre is built without MPI and with CUDA (its configure: --with-cuda --without-MPI
+// --enable-device-malloc-async), and CMake is told where: -DHEDDLE_HYPRE_DIR=<hypre>/src/hypre.
+
+#include <HYPRE.h>
+#include <HYPRE_krylov.h>
+#include <HYPRE_parcsr_ls.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using heddle::CudaContext;
+using heddle::DeviceSpace;
+using heddle::HostSpace;
+
+constexpr MPI_Comm kAlone = 0;
+
+/// hypre reports errors of the past, too.
+void require(HYPRE_Int error, const char* step) {
+  if (error != 0) throw std::runtime_error(fmt::format("hypre: {} returned {}", step, error));
+}
+
+/// A matrix of hypre in device memory.
+class HypreMatrix {
+ public:
+  HypreMatrix(CudaContext& context, const heddle::HostCsrMatrix<double>& A) {
+    const auto rows = static_cast<HYPRE_Int>(A.rows());
+    const auto A_view = A.view();
+    std::vector<HYPRE_Int> counts;
+    std::vector<HYPRE_BigInt> numbers;
+    for (HYPRE_Int i = 0; i < rows; ++i) {
+      counts.push_back(static_cast<HYPRE_Int>(A_view.row_offsets[i + 1] - A_view.row_offsets[i]));
+      numbers.push_back(i);
+    }
+    const auto on_device = [&context]<class T>(const T* source, std::size_t count) {
+      heddle::Buffer<T, DeviceSpace> copy(context, count);
+      context.copy_to_device(copy.data(), source, count * sizeof(T));
+      return copy;
+    };
+    const auto entries = static_cast<std::size_t>(A.nnz());
+    auto row_counts = on_device(counts.data(), counts.size());
+    auto row_numbers = on_device(numbers.data(), numbers.size());
+    auto columns = on_device(A_view.columns, entries);
+    auto values = on_device(A_view.values, entries);
+    context.synchronize();
+    HYPRE_IJMatrixCreate(kAlone, 0, rows - 1, 0, rows - 1, &matrix_);
+    HYPRE_IJMatrixSetObjectType(matrix_, HYPRE_PARCSR);
+    HYPRE_IJMatrixSetRowSizes(matrix_, counts.data());
+    HYPRE_IJMatrixInitialize_v2(matrix_, HYPRE_MEMORY_DEVICE);
+    require(HYPRE_IJMatrixSetValues(matrix_, rows, row_counts.data(), row_numbers.data(),
+                                    columns.data(), values.data()),
+            "HYPRE_IJMatrixSetValues");
+    require(HYPRE_IJMatrixAssemble(matrix_), "HYPRE_IJMatrixAssemble");
+    void* object = nullptr;
+    HYPRE_IJMatrixGetObject(matrix_, &object);
+    parcsr_ = static_cast<HYPRE_ParCSRMatrix>(object);
+  }
+  HypreMatrix(const HypreMatrix&) = delete;
+  ~HypreMatrix() { HYPRE_IJMatrixDestroy(matrix_); }
+
+  HYPRE_ParCSRMatrix get() const { return parcsr_; }
+
+ private:
+  HYPRE_IJMatrix matrix_ = nullptr;
+  HYPRE_ParCSRMatrix parcsr_ = nullptr;
+};
+
+/// A vector of hypre in device memory.
+class HypreVector {
+ public:
+  explicit HypreVector(HYPRE_Int rows) : rows_(rows) {
+    HYPRE_IJVectorCreate(kAlone, 0, rows - 1, &vector_);
+    HYPRE_IJVectorSetObjectType(vector_, HYPRE_PARCSR);
+    HYPRE_IJVectorInitialize_v2(vector_, HYPRE_MEMORY_DEVICE);
+    HYPRE_IJVectorAssemble(vector_);
+    void* object = nullptr;
+    HYPRE_IJVectorGetObject(vector_, &object);
+    parvector_ = static_cast<HYPRE_ParVector>(object);
+  }
+  HypreVector(const HypreVector&) = delete;
+  ~HypreVector() { HYPRE_IJVectorDestroy(vector_); }
+
+  /// `values`: in device memory.
+  void assign(const double* values) {
+    HYPRE_IJVectorInitialize_v2(vector_, HYPRE_MEMORY_DEVICE);
+    require(HYPRE_IJVectorSetValues(vector_, rows_, nullptr, values), "HYPRE_IJVectorSetValues");
+    HYPRE_IJVectorAssemble(vector_);
+  }
+
+  HYPRE_ParVector get() const { return parvector_; }
+
+ private:
+  HYPRE_Int rows_;
+  HYPRE_IJVector vector_ = nullptr;
+  HYPRE_ParVector parvector_ = nullptr;
+};
+
+/// The options of BoomerAMG that decide on a GPU.
+struct AmgOptions {
+  HYPRE_Int interpolation;
+  HYPRE_Int relaxation;
+  HYPRE_Int aggressive_levels;
+  double strength;
+  HYPRE_Int vendor_products;  ///< whether cuSPARSE multiplies sparse matrices
+
+  std::string text() const {
+    return fmt::format("interp {:>2} relax {:>2} aggressive {} strong {:.2f} {}", interpolation,
+                       relaxation, aggressive_levels, strength,
+                       vendor_products != 0 ? "cuSPARSE" : "hypre   ");
+  }
+};
+
+std::vector<AmgOptions> all_options() {
+  std::vector<AmgOptions> all;
+  for (const HYPRE_Int interpolation : {6, 17, 18}) {
+    for (const HYPRE_Int relaxation : {7, 16, 18}) {
+      for (const HYPRE_Int aggressive : {0, 1}) {
+        for (const double strength : {0.25, 0.5}) {
+          for (const HYPRE_Int vendor : {0, 1}) {
+            all.push_back({interpolation, relaxation, aggressive, strength, vendor});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// As a preconditioner: one V-cycle from zero.
+HYPRE_Solver make_amg(const AmgOptions& options, HYPRE_Int functions) {
+  constexpr HYPRE_Int kPmis = 8;
+  HYPRE_SetSpGemmUseVendor(options.vendor_products);
+  HYPRE_Solver amg = nullptr;
+  HYPRE_BoomerAMGCreate(&amg);
+  HYPRE_BoomerAMGSetTol(amg, 0);
+  HYPRE_BoomerAMGSetMaxIter(amg, 1);
+  HYPRE_BoomerAMGSetPrintLevel(amg, 0);
+  HYPRE_BoomerAMGSetCoarsenType(amg, kPmis);
+  HYPRE_BoomerAMGSetKeepTranspose(amg, 1);
+  HYPRE_BoomerAMGSetNumFunctions(amg, functions);
+  HYPRE_BoomerAMGSetInterpType(amg, options.interpolation);
+  HYPRE_BoomerAMGSetAggInterpType(amg, 5);
+  HYPRE_BoomerAMGSetAggNumLevels(amg, options.aggressive_levels);
+  HYPRE_BoomerAMGSetStrongThreshold(amg, options.strength);
+  HYPRE_BoomerAMGSetRelaxOrder(amg, 0);
+  HYPRE_BoomerAMGSetRelaxType(amg, options.relaxation);
+  constexpr HYPRE_Int kJacobi = 7;
+  if (options.relaxation == kJacobi) HYPRE_BoomerAMGSetRelaxWt(amg, 0.7);
+  return amg;
+}
+
+HYPRE_Solver make_cg(HYPRE_Solver amg) {
+  HYPRE_Solver cg = nullptr;
+  HYPRE_ParCSRPCGCreate(kAlone, &cg);
+  HYPRE_PCGSetMaxIter(cg, 200);
+  HYPRE_PCGSetTol(cg, 1e-8);
+  HYPRE_PCGSetTwoNorm(cg, 1);
+  HYPRE_PCGSetPrecond(cg, reinterpret_cast<HYPRE_PtrToSolverFcn>(HYPRE_BoomerAMGSolve),
+                      reinterpret_cast<HYPRE_PtrToSolverFcn>(HYPRE_BoomerAMGSetup), amg);
+  return cg;
+}
+
+struct Times {
+  double setup = 0;
+  double cycle = 0;
+  double solves = 0;
+  HYPRE_Int iterations = 0;  ///< of the slowest column
+  double residual = 0;       ///< relative, the largest one of all columns
+
+  double total() const { return setup + solves; }
+  std::string text() const {
+    return fmt::format("setup {:.4f} s  cycle {:.3f} ms  solves {:.4f} s  {} iterations  {:.1e}",
+                       setup, cycle * 1e3, solves, iterations, residual);
+  }
+};
+
+double now() {
+  cudaDeviceSynchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The right-hand sides are the columns of a column-major block of `rows` rows.
+Times measure(const HypreMatrix& A, const AmgOptions& options, HYPRE_Int functions,
+              const std::vector<double*>& columns, HypreVector& b, HypreVector& x,
+              const double* zeros) {
+  Times times;
+  HYPRE_Solver amg = make_amg(options, functions);
+  HYPRE_Solver cg = make_cg(amg);
+  b.assign(columns.front());
+  x.assign(zeros);
+  const double begin = now();
+  HYPRE_ParCSRPCGSetup(cg, A.get(), b.get(), x.get());
+  const double ready = now();
+  times.setup = ready - begin;
+  constexpr int kCycles = 10;
+  for (int k = 0; k < kCycles; ++k) HYPRE_BoomerAMGSolve(amg, A.get(), b.get(), x.get());
+  times.cycle = (now() - ready) / kCycles;
+  for (const double* column : columns) {
+    b.assign(column);
+    x.assign(zeros);
+    const double start = now();
+    HYPRE_ParCSRPCGSolve(cg, A.get(), b.get(), x.get());
+    times.solves += now() - start;
+    HYPRE_Int iterations = 0;
+    double residual = 0;
+    HYPRE_PCGGetNumIterations(cg, &iterations);
+    HYPRE_PCGGetFinalRelativeResidualNorm(cg, &residual);
+    times.iterations = std::max(times.iterations, iterations);
+    times.residual = std::max(times.residual, residual);
+  }
+  HYPRE_ParCSRPCGDestroy(cg);
+  HYPRE_BoomerAMGDestroy(amg);
+  HYPRE_ClearAllErrors();
+  return times;
+}
+
+void run(const std::string& structure, heddle::Index size, heddle::Index columns,
+         HYPRE_Int functions) {
+  CudaContext context;
+  heddle::HostContext host;
+  const auto matrix = heddle::generate<double>(host, {structure, {size, size, size}});
+  fmt::print("{} {}³, {} right-hand sides: {} rows, {} entries\n", structure, size, columns,
+             matrix.rows(), matrix.nnz());
+  const HypreMatrix A(context, matrix);
+  const auto rows = static_cast<HYPRE_Int>(matrix.rows());
+  HypreVector b(rows), x(rows);
+  std::vector<heddle::MultiVector<double, DeviceSpace>> memory;
+  std::vector<double*> sides;
+  for (heddle::Index j = 0; j < columns; ++j) {
+    memory.emplace_back(context, matrix.rows(), 1);
+    fill_random(context, 42, static_cast<std::uint64_t>(j), memory.back().view());
+    sides.push_back(memory.back().view().data());
+  }
+  heddle::Buffer<double, DeviceSpace> zeros(context, static_cast<std::size_t>(rows));
+  cudaMemset(zeros.data(), 0, zeros.size() * sizeof(double));
+  context.synchronize();
+
+  AmgOptions best_options{};
+  Times best;
+  for (const AmgOptions& options : all_options()) {
+    const auto once = [&] { return measure(A, options, functions, sides, b, x, zeros.data()); };
+    once();
+    const Times times = once();
+    fmt::print("{}  {}\n", options.text(), times.text());
+    const bool converged = times.residual <= 1e-8;
+    if (converged && (best.iterations == 0 || times.total() < best.total())) {
+      best = times;
+      best_options = options;
+    }
+  }
+  if (best.iterations == 0) {
+    fmt::print("none converged\n");
+  } else {
+    fmt::print("best: {}  {}\n", best_options.text(), best.text());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  std::string structure;
+  heddle::Index size = 0;
+  heddle::Index columns = 16;
+  HYPRE_Int functions = 1;
+  CLI::App app("hypre's CG with BoomerAMG on the GPU");
+  app.add_option("structure", structure, "of three equal sizes")->required();
+  app.add_option("size", size)->required();
+  app.add_option("--columns", columns, "right-hand sides")->check(CLI::PositiveNumber);
+  app.add_option("--functions", functions, "unknowns per node");
+  CLI11_PARSE(app, argc, argv);
+  HYPRE_Initialize();
+  HYPRE_SetMemoryLocation(HYPRE_MEMORY_DEVICE);
+  HYPRE_SetExecutionPolicy(HYPRE_EXEC_DEVICE);
+  run(structure, size, columns, functions);
+  HYPRE_Finalize();
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
+}
