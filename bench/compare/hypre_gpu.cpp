@@ -9,8 +9,9 @@
 //   as: hypre_gpu laplace3d 100 --columns 16
 //       hypre_gpu elasticity3d 56 --functions 3
 //
-// hypre is built without MPI and with CUDA (its configure: --with-cuda --without-MPI
-// --enable-device-malloc-async), and CMake is told where: -DHEDDLE_HYPRE_DIR=<hypre>/src/hypre.
+// hypre is built with CUDA and without MPI: ./configure --with-cuda --without-MPI --without-umpire
+// --disable-fortran --enable-device-malloc-async. -DHEDDLE_HYPRE_DIR=<hypre>/src/hypre names its
+// folder to CMake.
 
 #include <HYPRE.h>
 #include <HYPRE_krylov.h>
@@ -22,7 +23,9 @@
 #include <algorithm>
 #include <chrono>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <limits>
 #include <optional>
@@ -34,11 +37,11 @@ namespace {
 
 using heddle::CudaContext;
 using heddle::DeviceSpace;
-using heddle::HostSpace;
 
 constexpr MPI_Comm kAlone = 0;
 
-/// hypre reports errors of the past, too.
+/// Throws where a function of hypre returns an error. hypre keeps errors until they are cleared, so
+/// the error may be that of an earlier call.
 void require(HYPRE_Int error, const char* step) {
   if (error != 0) throw std::runtime_error(fmt::format("hypre: {} returned {}", step, error));
 }
@@ -118,13 +121,13 @@ class HypreVector {
   HYPRE_ParVector parvector_ = nullptr;
 };
 
-/// The options of BoomerAMG that decide on a GPU.
+/// The options of BoomerAMG that decide on a GPU, by the numbers that hypre gives them.
 struct AmgOptions {
-  HYPRE_Int interpolation;
-  HYPRE_Int relaxation;
-  HYPRE_Int aggressive_levels;
-  double strength;
-  HYPRE_Int vendor_products;  ///< whether cuSPARSE multiplies sparse matrices
+  HYPRE_Int interpolation;      ///< 6: extended+i; 17, 18: extended+i, +e by sparse products
+  HYPRE_Int relaxation;         ///< 7: damped Jacobi; 16: Chebyshev; 18: l1-Jacobi
+  HYPRE_Int aggressive_levels;  ///< of the finest levels, with two-stage interpolation
+  double strength;              ///< the threshold for a strong connection
+  HYPRE_Int vendor_products;    ///< whether cuSPARSE multiplies sparse matrices
 
   std::string text() const {
     return fmt::format("interp {:>2} relax {:>2} aggressive {} strong {:.2f} {}", interpolation,
@@ -152,6 +155,8 @@ std::vector<AmgOptions> all_options() {
 /// As a preconditioner: one V-cycle from zero.
 HYPRE_Solver make_amg(const AmgOptions& options, HYPRE_Int functions) {
   constexpr HYPRE_Int kPmis = 8;
+  constexpr HYPRE_Int kTwoStageExtended = 5;
+  constexpr HYPRE_Int kJacobi = 7;
   HYPRE_SetSpGemmUseVendor(options.vendor_products);
   HYPRE_Solver amg = nullptr;
   HYPRE_BoomerAMGCreate(&amg);
@@ -162,12 +167,11 @@ HYPRE_Solver make_amg(const AmgOptions& options, HYPRE_Int functions) {
   HYPRE_BoomerAMGSetKeepTranspose(amg, 1);
   HYPRE_BoomerAMGSetNumFunctions(amg, functions);
   HYPRE_BoomerAMGSetInterpType(amg, options.interpolation);
-  HYPRE_BoomerAMGSetAggInterpType(amg, 5);
+  HYPRE_BoomerAMGSetAggInterpType(amg, kTwoStageExtended);
   HYPRE_BoomerAMGSetAggNumLevels(amg, options.aggressive_levels);
   HYPRE_BoomerAMGSetStrongThreshold(amg, options.strength);
   HYPRE_BoomerAMGSetRelaxOrder(amg, 0);
   HYPRE_BoomerAMGSetRelaxType(amg, options.relaxation);
-  constexpr HYPRE_Int kJacobi = 7;
   if (options.relaxation == kJacobi) HYPRE_BoomerAMGSetRelaxWt(amg, 0.7);
   return amg;
 }
@@ -187,8 +191,8 @@ struct Times {
   double setup = 0;
   double cycle = 0;
   double solves = 0;
-  HYPRE_Int iterations = 0;  ///< of the slowest column
-  double residual = 0;       ///< relative, the largest one of all columns
+  HYPRE_Int iterations = 0;  ///< of the slowest right-hand side
+  double residual = 0;       ///< relative, the largest one of all right-hand sides
 
   std::string text() const {
     return fmt::format("setup {:.4f} s  cycle {:.3f} ms  solves {:.4f} s  {} iterations  {:.1e}",
@@ -201,14 +205,15 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The right-hand sides are the columns of a column-major block of `rows` rows.
+/// Solves for all right-hand sides `sides`, one after the other. `sides` and `zeros`: vectors in
+/// device memory. `b`, `x`: memory for the right-hand side and the solution.
 Times measure(const HypreMatrix& A, const AmgOptions& options, HYPRE_Int functions,
-              const std::vector<double*>& columns, HypreVector& b, HypreVector& x,
+              const std::vector<double*>& sides, HypreVector& b, HypreVector& x,
               const double* zeros) {
   Times times;
   HYPRE_Solver amg = make_amg(options, functions);
   HYPRE_Solver cg = make_cg(amg);
-  b.assign(columns.front());
+  b.assign(sides.front());
   x.assign(zeros);
   const double begin = now();
   HYPRE_ParCSRPCGSetup(cg, A.get(), b.get(), x.get());
@@ -217,8 +222,8 @@ Times measure(const HypreMatrix& A, const AmgOptions& options, HYPRE_Int functio
   constexpr int kCycles = 10;
   for (int k = 0; k < kCycles; ++k) HYPRE_BoomerAMGSolve(amg, A.get(), b.get(), x.get());
   times.cycle = (now() - ready) / kCycles;
-  for (const double* column : columns) {
-    b.assign(column);
+  for (const double* side : sides) {
+    b.assign(side);
     x.assign(zeros);
     const double start = now();
     HYPRE_ParCSRPCGSolve(cg, A.get(), b.get(), x.get());
@@ -257,9 +262,9 @@ void run(const std::string& structure, heddle::Index size, heddle::Index columns
   cudaMemset(zeros.data(), 0, zeros.size() * sizeof(double));
   context.synchronize();
 
-  const auto second_of_two = [&](const AmgOptions& options, const std::vector<double*>& columns) {
-    measure(A, options, functions, columns, b, x, zeros.data());
-    const Times times = measure(A, options, functions, columns, b, x, zeros.data());
+  const auto second_of_two = [&](const AmgOptions& options, const std::vector<double*>& chosen) {
+    measure(A, options, functions, chosen, b, x, zeros.data());
+    const Times times = measure(A, options, functions, chosen, b, x, zeros.data());
     fmt::print("{}  {}\n", options.text(), times.text());
     return times;
   };
