@@ -8,8 +8,8 @@ namespace {
 constexpr unsigned kThreads = 256;
 
 __global__ void empty_kernel() {
-  detail::cuda::allow_next_pass();
-  detail::cuda::wait_for_first_pass();
+  detail::cuda::allow_next_kernel();
+  detail::cuda::wait_for_previous_kernel();
 }
 
 }  // namespace
@@ -18,7 +18,7 @@ void launch_empty_kernel(CudaContext& context, bool early) {
   const dim3 grid(static_cast<unsigned>(context.device().multiprocessors));
   const dim3 block(kThreads);
   if (early) {
-    detail::cuda::launch_second_pass(empty_kernel, {grid, block}, context.stream());
+    detail::cuda::launch_dependent(empty_kernel, {grid, block}, context.stream());
   } else {
     empty_kernel<<<grid, block, 0, context.stream()>>>();
     check(cudaGetLastError());

@@ -10,9 +10,9 @@ namespace heddle::detail {
 /// at its end, so that a kernel ends after those before it.
 class BesideOthers {
  public:
-  __device__ BesideOthers() { cuda::allow_next_pass(); }
+  __device__ BesideOthers() { cuda::allow_next_kernel(); }
   __device__ ~BesideOthers() {
-    if (blockIdx.x == gridDim.x - 1) cuda::wait_for_first_pass();
+    if (blockIdx.x == gridDim.x - 1) cuda::wait_for_previous_kernel();
   }
   BesideOthers(const BesideOthers&) = delete;
   BesideOthers& operator=(const BesideOthers&) = delete;
@@ -47,7 +47,7 @@ class LaunchGroup {
       kernel<<<grid, block, bytes, stream_>>>(arguments...);
       check_launch();
     } else {
-      cuda::launch_second_pass(kernel, {grid, block, bytes}, stream_, arguments...);
+      cuda::launch_dependent(kernel, {grid, block, bytes}, stream_, arguments...);
     }
     is_first_ = false;
   }

@@ -21,7 +21,7 @@ __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, int
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
   const SlabOfB<V, kTiles> slab(p.B, p.C.N, column, lane);
   const int blocks = static_cast<int>(end - first);
-  if (blocks <= 0) cuda::wait_for_first_pass();
+  if (blocks <= 0) cuda::wait_for_previous_kernel();
   const V* const values = lane_of_block(p.A, first, lane);
   RowsOfB<kAhead> rows;
   find_rows<V, kGathered, kAhead>(p.A, first, blocks, lane, rows);
@@ -31,7 +31,7 @@ __device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, int
     for (int u = 0; u < kAhead; ++u) {
       if (k + u < blocks) operands[u].load_A(values, k + u);
     }
-    if (k == 0) cuda::wait_for_first_pass();
+    if (k == 0) cuda::wait_for_previous_kernel();
 #pragma unroll
     for (int u = 0; u < kAhead; ++u) {
       slab.template load_rows<kGathered>(operands[u].b, rows[u], k + u < blocks);
@@ -104,7 +104,7 @@ __device__ bool add_pieces(const BlockProduct<V>& p, const BlockUnit& work, int 
 template <class V, int kTiles, bool kGathered>
 __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block_product_kernel(
     BlockProduct<V> p) {
-  cuda::allow_next_pass();
+  cuda::allow_next_kernel();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int team = 1 << p.team_exponent;
@@ -129,7 +129,7 @@ template <class V, int kTiles>
 void launch(CudaContext& context, const BlockProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
                   static_cast<unsigned>(ceil_div(p.C.N, kTiles * kTileColumns)));
-  cuda::launch_second_pass(
+  cuda::launch_dependent(
       p.A.gathered ? block_product_kernel<V, kTiles, true> : block_product_kernel<V, kTiles, false>,
       {grid, dim3(kWarps * kWarp)}, context.stream(), p);
 }

@@ -29,8 +29,8 @@ __device__ int largest_of_column(int mine) {
 /// largest of all. Maxima do not depend on the order.
 template <class V, class T>
 __global__ __launch_bounds__(kThreads) void exponents_kernel(Rounding<V, T> r) {
-  cuda::allow_next_pass();
-  cuda::wait_for_first_pass();
+  cuda::allow_next_kernel();
+  cuda::wait_for_previous_kernel();
   const Index column = static_cast<Index>(blockIdx.y) * kWarp + threadIdx.x % kWarp;
   const Index row = threadIdx.x / kWarp;
   const bool inside = column < r.N;
@@ -71,8 +71,8 @@ __device__ V rounded(const T& value, int exponent) {
 template <class V, class T>
 __global__ __launch_bounds__(kThreads) void round_kernel(Rounding<V, T> r, RowLayout layout) {
   constexpr int kValues = static_cast<int>(kPiece) / static_cast<int>(sizeof(V));
-  cuda::allow_next_pass();
-  cuda::wait_for_first_pass();
+  cuda::allow_next_kernel();
+  cuda::wait_for_previous_kernel();
   if (!layout.has_row()) return;
   const Index step = static_cast<Index>(gridDim.x) * layout.rows_per_block();
   for (Index i = static_cast<Index>(blockIdx.x) * layout.rows_per_block() + layout.row();
@@ -102,7 +102,7 @@ void find_column_exponents(CudaContext& context, const Rounding<V, T>& r) {
   const Index blocks = std::clamp<Index>(ceil_div(r.B_rows, kLeastRows), 1, kExponentBlocks);
   const dim3 grid(static_cast<unsigned>(blocks),
                   static_cast<unsigned>(ceil_div(r.N, Index{kWarp})));
-  cuda::launch_second_pass(exponents_kernel<V, T>, {grid, dim3(kThreads)}, context.stream(), r);
+  cuda::launch_dependent(exponents_kernel<V, T>, {grid, dim3(kThreads)}, context.stream(), r);
 }
 
 template <class V, class T>
@@ -112,7 +112,7 @@ void round_block(CudaContext& context, const Rounding<V, T>& r) {
   const Index most = Index{16} * context.device().multiprocessors;
   const Index blocks = std::min(ceil_div(r.rows, Index{layout.rows_per_block()}), most);
   const dim3 grid(static_cast<unsigned>(blocks));
-  cuda::launch_second_pass(round_kernel<V, T>, {grid, dim3(kThreads)}, context.stream(), r, layout);
+  cuda::launch_dependent(round_kernel<V, T>, {grid, dim3(kThreads)}, context.stream(), r, layout);
 }
 
 #define HEDDLE_INSTANTIATE_FOR(V, T)                                        \

@@ -36,7 +36,7 @@ __device__ void multiply_share(const ShareProduct<V>& p, const WarpShare& share,
     if (u < count) operands[u].load_A(blocks, u);
   }
   before_wait();
-  cuda::wait_for_first_pass();
+  cuda::wait_for_previous_kernel();
 #pragma unroll
   for (int u = 0; u < kBlocks; ++u) {
     slab.template load_rows<kGathered>(operands[u].b, rows[u], u < count);
@@ -89,7 +89,7 @@ template <class V, bool kGathered>
 __global__ __launch_bounds__(kWarps* kWarp, kBlocksPerMultiprocessor) void share_product_kernel(
     ShareProduct<V> p) {
   extern __shared__ float4 slots[];
-  cuda::allow_next_pass();
+  cuda::allow_next_kernel();
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
   const auto warp = static_cast<int>(threadIdx.x / kWarp);
   const RowShare rows = p.shares[blockIdx.x];
@@ -114,7 +114,7 @@ template <class V>
 void multiply_shares(CudaContext& context, const ShareProduct<V>& p) {
   if (p.thread_blocks == 0 || p.C.N == 0) return;
   const std::size_t bytes = static_cast<std::size_t>(p.most_slots) * kWarp * sizeof(float4);
-  cuda::launch_second_pass(
+  cuda::launch_dependent(
       p.A.gathered ? share_product_kernel<V, true> : share_product_kernel<V, false>,
       {dim3(static_cast<unsigned>(p.thread_blocks)), dim3(kWarps * kWarp), bytes}, context.stream(),
       p);

@@ -253,7 +253,7 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
   extern __shared__ uint4 shared[];
   constexpr int kLoads = loads_at_a_time(kStaged);
   constexpr int kColumns = kPerPiece<V>;
-  cuda::allow_next_pass();
+  cuda::allow_next_kernel();
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
   const auto warp = static_cast<int>(threadIdx.x / kWarp);
   const auto warps = static_cast<int>(blockDim.x) / kWarp;
@@ -262,7 +262,7 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
       reinterpret_cast<float*>(shared + (kStaged ? kFirstStagedRow + p.B.rows : 0));
   const SliceShare share = loaded(p.shares + blockIdx.x);
   if constexpr (kStaged) {
-    cuda::wait_for_first_pass();
+    cuda::wait_for_previous_kernel();
     stage(p.B, at, shared);
   }
   bool waited = kStaged;
@@ -272,7 +272,7 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
     const int exponent = target >= 0 ? __ldg(p.C.row_exponents + target) : 0;
     Batch<V, kLoads, kStaged> batch;
     batch.load(p, slice, 0, lane);
-    if (!waited) cuda::wait_for_first_pass();
+    if (!waited) cuda::wait_for_previous_kernel();
     waited = true;
     Sums<V> sums = {};
     for (int from = 0; from < slice.loads; from += kLoads) {
@@ -296,7 +296,7 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
       for (int j = 0; j < kPerLane<V>; ++j) to[j] = piece.sums[j];
     }
   }
-  if (!waited) cuda::wait_for_first_pass();
+  if (!waited) cuda::wait_for_previous_kernel();
   if (share.first_cut_row == share.end_cut_row) return;
   __syncthreads();
   add_cut_rows(p, share, at, slots);
@@ -313,7 +313,7 @@ void launch(CudaContext& context, const SlicedProduct<V>& p) {
   const dim3 grid(static_cast<unsigned>(p.thread_blocks),
                   static_cast<unsigned>(ceil_div(p.C.N, kPerPiece<V>)));
   const auto threads = static_cast<unsigned>(kWarp * (kStaged ? kStagedWarps : kSliceWarps));
-  cuda::launch_second_pass(kernel, {grid, dim3(threads), bytes}, context.stream(), p);
+  cuda::launch_dependent(kernel, {grid, dim3(threads), bytes}, context.stream(), p);
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ struct SpmmPlan<T, CudaContext>::State {
     const auto& row = *detail::cuda_kernel_table().find(choice.kernel);
     auto& kernel = kernels.get(context, row);
     kernel.prepare(context, N);
+    context.synchronize();  // formats are complete before `run`
     return prepared.emplace(N, Prepared{std::move(choice), &kernel, row.traits.epilogue})
         .first->second;
   }

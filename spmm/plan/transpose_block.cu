@@ -1,4 +1,4 @@
-#include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/plan/transpose_block.hpp>
 
@@ -15,6 +15,7 @@ __global__ __launch_bounds__(kThreads) void transpose_block_kernel(const T* sour
                                                                    Index target_ld, Index rows,
                                                                    Index columns, Index row_tiles) {
   __shared__ T tile[kRows][kColumns + 1];
+  cuda::wait_for_previous_kernel();
   const Index row = static_cast<Index>(blockIdx.x) % row_tiles * kRows;
   const Index column = static_cast<Index>(blockIdx.x) / row_tiles * kColumns;
 #pragma unroll
@@ -42,11 +43,10 @@ void launch(CudaContext& context, ConstBlockView<T, DeviceSpace> source, T beta,
             BlockView<T, DeviceSpace> target) {
   const Index row_tiles = (target.rows() + kRows - 1) / kRows;
   const Index column_tiles = (target.cols() + kColumns - 1) / kColumns;
-  transpose_block_kernel<kRows, kColumns>
-      <<<static_cast<unsigned>(row_tiles * column_tiles), kThreads, 0, context.stream()>>>(
-          source.data(), source.ld(), beta, target.data(), target.ld(), target.rows(),
-          target.cols(), row_tiles);
-  check_launch();
+  cuda::launch_dependent(transpose_block_kernel<kRows, kColumns, T>,
+                         {static_cast<unsigned>(row_tiles * column_tiles), kThreads},
+                         context.stream(), source.data(), source.ld(), beta, target.data(),
+                         target.ld(), target.rows(), target.cols(), row_tiles);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSp
     if (spent > kMostProducts * best_time) break;
     KernelPlan<T, DeviceSpace>& kernel = kernels.get(context, *cuda_kernel_table().find(name));
     kernel.prepare(context, product.N);
+    context.synchronize();  // formats are complete before `run`
     double time = timer.milliseconds(kernel, trial);
     spent += time;
     if (time < kHopeless * best_time) {

@@ -21,7 +21,7 @@ __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
                                                                Index stretches_total,
                                                                Index stretches, Index teams,
                                                                const T* carries) {
-  wait_for_first_pass();
+  wait_for_previous_kernel();
   const Index team = static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / kWarpSize;
   if (team >= teams) return;
   const auto end_of = [&](Index t) { return points[min((t + 1) * stretches, stretches_total)]; };
@@ -61,9 +61,9 @@ void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, con
   if (teams < 2) return;
   dispatch_at_least<1, 4, 16, kWarpSize>(
       static_cast<int>(std::min<Index>(product.N, kWarpSize)), [&]<int kLanes>() {
-        launch_second_pass(add_carries_kernel<kLanes, T>, {blocks_for(teams, kWarps), kThreads},
-                           context.stream(), product, path.points(), path.stretches(), stretches,
-                           teams, carries);
+        launch_dependent(add_carries_kernel<kLanes, T>, {blocks_for(teams, kWarps), kThreads},
+                         context.stream(), product, path.points(), path.stretches(), stretches,
+                         teams, carries);
       });
 }
 

@@ -24,23 +24,21 @@ struct alignas(sizeof(T) * kWidth) Lane {
   __device__ const T& operator[](int i) const { return values[i]; }
 };
 
-/// Loads through the read-only cache, for memory that the kernel does not write.
+/// Ordinary loads: the kernel may begin before the one that writes this memory has ended.
 __device__ inline Lane<double, 1> load_lane(const double* from, Lane<double, 1>*) {
-  return {{__ldg(from)}};
+  return {{*from}};
 }
 __device__ inline Lane<double, 2> load_lane(const double* from, Lane<double, 2>*) {
-  const double2 v = __ldg(reinterpret_cast<const double2*>(from));
+  const double2 v = *reinterpret_cast<const double2*>(from);
   return {{v.x, v.y}};
 }
-__device__ inline Lane<float, 1> load_lane(const float* from, Lane<float, 1>*) {
-  return {{__ldg(from)}};
-}
+__device__ inline Lane<float, 1> load_lane(const float* from, Lane<float, 1>*) { return {{*from}}; }
 __device__ inline Lane<float, 2> load_lane(const float* from, Lane<float, 2>*) {
-  const float2 v = __ldg(reinterpret_cast<const float2*>(from));
+  const float2 v = *reinterpret_cast<const float2*>(from);
   return {{v.x, v.y}};
 }
 __device__ inline Lane<float, 4> load_lane(const float* from, Lane<float, 4>*) {
-  const float4 v = __ldg(reinterpret_cast<const float4*>(from));
+  const float4 v = *reinterpret_cast<const float4*>(from);
   return {{v.x, v.y, v.z, v.w}};
 }
 template <int kWidth, class T>
@@ -103,9 +101,10 @@ template <class V>
 __device__ V load_value(const V* values, int k) {
   return __ldg(values + k);
 }
+/// An ordinary load, since these values may change between products.
 template <class T>
 __device__ T load_value(const GatheredValues<T>& from, int k) {
-  return __ldg(from.values + __ldg(from.positions + k));
+  return from.values[__ldg(from.positions + k)];
 }
 
 /// The type in which the values of a product's A are stored.

@@ -143,7 +143,6 @@ __global__ __launch_bounds__(Config::kThreads,
                                                                 typename Product::Value* carries) {
   using T = typename Product::Value;
   using Sum = Lane<T, Config::kWidth>;
-  allow_next_pass();
   __shared__ Sum open_sums[Config::kGroups][Config::kLanes];
   __shared__ bool finishes[Config::kGroups];
 
@@ -155,6 +154,8 @@ __global__ __launch_bounds__(Config::kThreads,
   const bool active = column < p.N;
 
   Walk<Config, Product> walk(p, column, points[stretch], points[min(stretch + span, stretches)]);
+  wait_for_previous_kernel();
+  allow_next_kernel();
   if (active) walk.run();
   const bool finished = walk.begin.row < walk.end.row;
   open_sums[group][lane] = walk.open;
@@ -217,9 +218,10 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product,
     const dim3 grid(blocks_for(path.stretches(), Config::kGroups * span),
                     blocks_for(product.N, Config::kStripe));
     dispatch_terms(product, [&](const auto& typed) {
-      merge_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-          values.in(typed), path.points(), path.stretches(), span, carries);
-      check_launch();
+      const auto complete = values.in(typed);
+      launch_dependent(merge_kernel<Config, std::remove_const_t<decltype(complete)>>,
+                       {grid, Config::kThreads}, context.stream(), complete, path.points(),
+                       path.stretches(), span, carries);
     });
     launch_add_carries(context, product, path, Config::kGroups * span, carries);
   });

@@ -230,7 +230,6 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void narrow_merg
     typename Product::Value* carries) {
   using Sum = StripeSum<Config, typename Product::Value>;
   extern __shared__ __align__(kVectorBytes) char memory[];
-  allow_next_pass();
   const PathPoint begin = points[blockIdx.x * stretches];
   const PathPoint end = points[min((blockIdx.x + 1) * stretches, stretches_total)];
   const int rows = static_cast<int>(end.row - begin.row);
@@ -246,6 +245,8 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void narrow_merg
     ends[r] = static_cast<RowEnd>(p.A.row_offsets[begin.row + r + 1] - begin.nonzero);
   }
   if (threadIdx.x == 0) ends[rows] = kNoEnd;
+  wait_for_previous_kernel();
+  allow_next_kernel();
   nonzeros.store_products(p, column, products);
   __syncthreads();
   Sum own[Config::kEach];
@@ -368,9 +369,8 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared)));
       }
-      kernel<<<grid, Config::kThreads, shared, context.stream()>>>(
-          complete, path_->points(), path_->stretches(), stretches<Config>(), carries_.data());
-      check_launch();
+      launch_dependent(kernel, {grid, Config::kThreads, shared}, context.stream(), complete,
+                       path_->points(), path_->stretches(), stretches<Config>(), carries_.data());
     });
     launch_add_carries(context, product, *path_, stretches<Config>(), carries_.data());
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
@@ -125,6 +126,7 @@ __device__ void add_node_row(const NodeRow<Config, T>& row, Piece<Config>* ring,
   }
   std::int32_t nodes[kChunkBlocks<T>];
   row.load_columns(0, nodes);
+  wait_for_previous_kernel();  // A's first chunks are on the way
   const int rounds = __reduce_max_sync(kFullWarp, row.count);
   int stage = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -232,10 +234,9 @@ void launch(CudaContext& context, const Product& product,
                                cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
   }
   const unsigned grid = blocks_for(rows.count * shape.stripes, Config::kWarps * shape.groups);
-  node_block_kernel<Config>
-      <<<grid, Config::kThreads, static_cast<std::size_t>(shared), context.stream()>>>(product,
-                                                                                       rows, shape);
-  check_launch();
+  launch_dependent(node_block_kernel<Config, Product>,
+                   {grid, Config::kThreads, static_cast<std::size_t>(shared)}, context.stream(),
+                   product, rows, shape);
 }
 
 /// Whether every row of the product's blocks is aligned to 16 bytes. Its columns may end within a

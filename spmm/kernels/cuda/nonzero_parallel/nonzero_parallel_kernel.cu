@@ -104,13 +104,14 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_par
     typename Product::Value* carries) {
   using T = typename Product::Value;
   using Sum = WarpSum<Config, T>;
-  allow_next_pass();
   const Index warp = static_cast<Index>(blockIdx.x) * Config::kWarps + threadIdx.x / kWarpSize;
   if (warp * stretches >= stretches_total) return;
   const int lane = threadIdx.x % kWarpSize;
   const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe;
   const PathPoint begin = points[warp * stretches];
   const PathPoint end = points[min((warp + 1) * stretches, stretches_total)];
+  wait_for_previous_kernel();
+  allow_next_kernel();
 
   Sum open;  // of `row`, in every lane
   Index row = begin.row;
@@ -167,9 +168,9 @@ void launch(CudaContext& context, const SpmmProduct<T>& product, const MergePath
   const dim3 grid(blocks_for(path.stretches(), stretches * Config::kWarps),
                   blocks_for(product.N, Config::kStripe));
   dispatch_terms(product, [&](const auto& typed) {
-    nonzero_parallel_kernel<Config><<<grid, Config::kThreads, 0, context.stream()>>>(
-        typed, path.points(), path.stretches(), stretches, carries);
-    check_launch();
+    launch_dependent(nonzero_parallel_kernel<Config, std::remove_cvref_t<decltype(typed)>>,
+                     {grid, Config::kThreads}, context.stream(), typed, path.points(),
+                     path.stretches(), stretches, carries);
   });
   launch_add_carries(context, product, path, stretches, carries);
 }

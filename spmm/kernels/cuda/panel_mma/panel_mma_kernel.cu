@@ -31,6 +31,8 @@ struct PanelMmaConfig {
                                  : kColumns < 8 ? 3
                                  : kLongPanels  ? 4
                                                 : 2;
+  // Narrow stripes have registers left (one H100, up to 8 columns: .87 of the time).
+  static constexpr bool kAhead = kColumns == 1;
   static_assert(kWarps % kShare == 0);
 };
 
@@ -51,43 +53,78 @@ struct PanelSums {
   double values[Config::kLoads][Config::kWidth][2] = {};
 };
 
-/// Adds tiles first … last − 1 of the panel whose values begin at `values`. `B` points at the
-/// lane's first column of row 0. `active[l]` is true if the l-th load is within the block.
-template <class Config, class T, class V>
-__device__ void add_tiles(const PanelsView<V>& panels, const V* values, Index first, Index last,
-                          const T* B, Index ldb, const bool (&active)[Config::kLoads],
-                          PanelSums<Config>& sums) {
-  const int lane = threadIdx.x % kWarpSize;
-  const unsigned before = (1u << lane) - 1;
-  for (Index tile = first; tile < last; tile += Config::kUnroll) {
-    V a[Config::kUnroll];
-    Lane<T, Config::kWidth> b[Config::kUnroll][Config::kLoads];
+/// A warp's tiles of a unit. With `kAhead`, a lane's column of each tile and the tiles' headers are
+/// loaded a round of kUnroll tiles ahead, while values and rows of B of the current round are on
+/// the way.
+template <class Config, class V>
+class WarpTiles {
+  static constexpr int kUnroll = Config::kUnroll;
+
+ public:
+  /// Tiles `first` … `last` − 1. No row of B is read.
+  __device__ WarpTiles(const PanelsView<V>& panels, Index first, Index last)
+      : columns_(panels.columns + first * kTileColumns + threadIdx.x % kTileColumns),
+        headers_(reinterpret_cast<const uint2*>(panels.headers) + first),
+        count_(static_cast<int>(last - first)) {
+    if constexpr (Config::kAhead) load_heads(0);
+  }
+
+  /// Adds the tiles to `sums`. The panel's values begin at `values`. `B` points at the lane's first
+  /// column of row 0, and rows are `pitch` bytes apart. `active[l]` is true if the l-th load is
+  /// within the block.
+  template <class T>
+  __device__ void add_to(PanelSums<Config>& sums, const V* values, const T* B, unsigned pitch,
+                         const bool (&active)[Config::kLoads]) {
+    const int lane = threadIdx.x % kWarpSize;
+    for (int tile = 0; tile < count_; tile += kUnroll) {
+      if constexpr (!Config::kAhead) load_heads(tile);
+      V a[kUnroll];
+      Lane<T, Config::kWidth> b[kUnroll][Config::kLoads];
 #pragma unroll
-    for (int u = 0; u < Config::kUnroll; ++u) {
-      const Index own = min(tile + u, last - 1);
-      const std::int32_t column = __ldg(panels.columns + own * kTileColumns + lane % kTileColumns);
-      const uint2 header = __ldg(reinterpret_cast<const uint2*>(panels.headers) + own);
-      const bool present = tile + u < last && (header.x >> lane & 1u) != 0;
-      a[u] = present ? __ldg(values + header.y + __popc(header.x & before)) : V{0};
+      for (int u = 0; u < kUnroll; ++u) {
+        const uint2 header = tile_headers_[u];
+        const bool present = tile + u < count_ && (header.x >> lane & 1u) != 0;
+        const unsigned before = (1u << lane) - 1;
+        a[u] = present ? __ldg(values + header.y + __popc(header.x & before)) : V{0};
 #pragma unroll
-      for (int l = 0; l < Config::kLoads; ++l) {
-        if (active[l]) {
-          b[u][l] = load<Config::kWidth>(B + column * ldb + l * 8 * Config::kWidth);
+        for (int l = 0; l < Config::kLoads; ++l) {
+          if (active[l]) {
+            b[u][l] = load_row<Config::kWidth>(B + l * 8 * Config::kWidth, tile_columns_[u], pitch);
+          }
         }
       }
-    }
+      if constexpr (Config::kAhead) load_heads(tile + kUnroll);
 #pragma unroll
-    for (int u = 0; u < Config::kUnroll; ++u) {
+      for (int u = 0; u < kUnroll; ++u) {
 #pragma unroll
-      for (int l = 0; l < Config::kLoads; ++l) {
+        for (int l = 0; l < Config::kLoads; ++l) {
 #pragma unroll
-        for (int v = 0; v < Config::kWidth; ++v) {
-          multiply_tile(a[u], b[u][l][v], sums.values[l][v]);
+          for (int v = 0; v < Config::kWidth; ++v) {
+            multiply_tile(a[u], b[u][l][v], sums.values[l][v]);
+          }
         }
       }
     }
   }
-}
+
+ private:
+  /// Those of tiles `first` … of the warp's. Behind the last tile, the last one's are repeated.
+  __device__ void load_heads(int first) {
+    if (first >= count_) return;
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      const int own = min(first + u, count_ - 1);
+      tile_columns_[u] = __ldg(columns_ + own * kTileColumns);
+      tile_headers_[u] = __ldg(headers_ + own);
+    }
+  }
+
+  const std::int32_t* columns_;
+  const uint2* headers_;
+  int count_;
+  std::int32_t tile_columns_[kUnroll];
+  uint2 tile_headers_[kUnroll];
+};
 
 /// Adds the sums of the warps that share a unit to those of the unit's first warp, pairwise in a
 /// fixed order.
@@ -152,16 +189,19 @@ __global__ __launch_bounds__(Config::kThreads,
     unit = Config::kSplit
                ? panels.units[index]
                : PanelUnit{index, panels.tile_begin[index], panels.tile_begin[index + 1], -1};
-    const Index tiles = unit.last_tile - unit.first_tile;
-    const int share = warp % Config::kShare;
+  }
+  const Index tiles = unit.last_tile - unit.first_tile;
+  const int share = warp % Config::kShare;
+  WarpTiles<Config, V> own_tiles(panels, unit.first_tile + tiles * share / Config::kShare,
+                                 unit.first_tile + tiles * (share + 1) / Config::kShare);
+  wait_for_previous_kernel();
+  if (active_unit) {
     const Index column = stripe + lane / kTileColumns * Config::kWidth;
     bool active[Config::kLoads];
 #pragma unroll
     for (int l = 0; l < Config::kLoads; ++l) active[l] = column + l * 8 * Config::kWidth < p.N;
-    add_tiles(panels, panels.values + panels.row_offsets[unit.panel * kPanelRows],
-              unit.first_tile + tiles * share / Config::kShare,
-              unit.first_tile + tiles * (share + 1) / Config::kShare, p.B + column, p.ldb, active,
-              sums);
+    own_tiles.add_to(sums, panels.values + panels.row_offsets[unit.panel * kPanelRows],
+                     p.B + column, b_pitch(p), active);
   }
   add_shares(sums);
 
@@ -187,7 +227,7 @@ __global__ __launch_bounds__(kPartThreads) void add_parts_kernel(SpmmProduct<T> 
                                                                  const SplitPanel* split_panels,
                                                                  Index split_count,
                                                                  const double* parts) {
-  wait_for_first_pass();
+  wait_for_previous_kernel();
   const Index i = static_cast<Index>(blockIdx.x) * kPartThreads + threadIdx.x;
   const Index per_panel = kPanelRows * p.N;
   if (i >= split_count * per_panel) return;
@@ -207,8 +247,8 @@ void launch_add_parts(const SpmmProduct<T>& product, const PanelsView<V>& panels
                       const double* parts, cudaStream_t stream) {
   if (panels.split_count == 0) return;
   const Index entries = panels.split_count * kPanelRows * product.N;
-  launch_second_pass(add_parts_kernel<T>, {blocks_for(entries, kPartThreads), kPartThreads}, stream,
-                     product, panels.split_panels, panels.split_count, parts);
+  launch_dependent(add_parts_kernel<T>, {blocks_for(entries, kPartThreads), kPartThreads}, stream,
+                   product, panels.split_panels, panels.split_count, parts);
 }
 
 template <class Config, class T, class V>
@@ -216,8 +256,8 @@ void launch(const SpmmProduct<T>& product, const PanelsView<V>& panels, double* 
             cudaStream_t stream) {
   const dim3 grid(blocks_for(panels.unit_count, Config::kUnits),
                   blocks_for(product.N, Config::kStripe));
-  panel_mma_kernel<Config><<<grid, Config::kThreads, 0, stream>>>(product, panels, parts);
-  check_launch();
+  launch_dependent(panel_mma_kernel<Config, T, V>, {grid, Config::kThreads}, stream, product,
+                   panels, parts);
 }
 
 template <class T, class V>

@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
@@ -36,6 +37,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void row_cached_
   const Index begin = active ? p.A.row_offsets[row] : 0;
   const Index end = active ? p.A.row_offsets[row + 1] : 0;
   const Index block_end = p.A.row_offsets[last_row];
+  wait_for_previous_kernel();
 
   Lane<T, Config::kWidth> sum;
   for (Index chunk = p.A.row_offsets[first_row]; chunk < block_end; chunk += Config::kChunk) {
@@ -73,9 +75,9 @@ class RowCachedPlan : public KernelPlan<T, DeviceSpace> {
       using Config = RowCachedConfig<kWidth, kLanes>;
       const dim3 grid(blocks_for(product.A.rows, Config::kRows),
                       blocks_for(product.N, Config::kStripe));
-      row_cached_kernel<Config>
-          <<<grid, Config::kThreads, 0, context.stream()>>>(values_.in(product));
-      check_launch();
+      const auto complete = values_.in(product);
+      launch_dependent(row_cached_kernel<Config, std::remove_const_t<decltype(complete)>>,
+                       {grid, Config::kThreads}, context.stream(), complete);
     });
   }
 

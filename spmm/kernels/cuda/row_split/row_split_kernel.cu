@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
@@ -46,6 +47,7 @@ __global__ __launch_bounds__(kThreads, kBlocks) void row_kernel(Product p,
   if (local_row >= layout.rows() || row >= p.A.rows || column >= p.N) return;
   const Index begin = p.A.row_offsets[row];
   const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
+  wait_for_previous_kernel();
   Lane<typename Product::Value, kWidth> sum;
   accumulate<1, kUnroll>(p.A.columns + begin, values_from(p, begin), 0, length, p.B + column,
                          b_pitch(p), sum);
@@ -63,10 +65,7 @@ void launch_rows(CudaContext& context, const Product& product, int lanes) {
   const RowLanes<kLanes> layout(lanes);
   const dim3 grid(blocks_for(product.A.rows, layout.rows()),
                   blocks_for(product.N, layout.count() * kWidth));
-  const auto run = [&](auto kernel) {
-    kernel<<<grid, kThreads, 0, context.stream()>>>(product, layout);
-    check_launch();
-  };
+  const auto run = [&](auto kernel) { launch(context, kernel, grid, product, layout); };
   // Few rows: all loads of a round in flight. Rows for more than twice the threads that the device
   // holds hide latency by their number: the more rows a multiprocessor holds, the more of B they
   // share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
@@ -99,10 +98,11 @@ __global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(Product p
   const int group = threadIdx.x % Config::kRowThreads / Config::kLanes;
   const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe + lane * Config::kWidth;
 
+  const Index begin = p.A.row_offsets[row];
+  const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
+  wait_for_previous_kernel();
   Lane<typename Product::Value, Config::kWidth> sum;
   if (column < p.N) {
-    const Index begin = p.A.row_offsets[row];
-    const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
     accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, values_from(p, begin), group, length,
                                          p.B + column, b_pitch(p), sum);
   }
@@ -117,8 +117,7 @@ template <class Config, class Product>
 void launch_groups(CudaContext& context, const Product& product) {
   const dim3 grid(blocks_for(product.A.rows, Config::kRows),
                   blocks_for(product.N, Config::kStripe));
-  groups_kernel<Config><<<grid, kThreads, 0, context.stream()>>>(product);
-  check_launch();
+  launch_dependent(groups_kernel<Config, Product>, {grid, kThreads}, context.stream(), product);
 }
 
 template <class T, class V>

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
@@ -69,6 +70,7 @@ __global__ __launch_bounds__(Config::kMostThreads, Config::kBlocks) void staged_
   for (int i = -Config::kQueuedAhead;; ++i) {
     if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
     __syncthreads();
+    if (i == -Config::kAhead) wait_for_previous_kernel();  // before, only parts of A are read
     if (i >= 0 && queued(i).index < 0) break;
     typename RowSums<Config, Product, V>::Early early;
     if (i >= 0) early = sums.begin(p, shape, queued(i), list(i) + A.most_columns);
@@ -191,9 +193,10 @@ class StagedLaunch {
     }
     const auto grid =
         std::min<Index>(A_.blocks, Index{resident} * context_.device().multiprocessors);
-    kernel<<<static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads), shape.bytes,
-             context_.stream()>>>(product_, A_, shape, parts_);
-    check_launch();
+    launch_dependent(kernel,
+                     {static_cast<unsigned>(grid), static_cast<unsigned>(shape.threads),
+                      static_cast<std::size_t>(shape.bytes)},
+                     context_.stream(), product_, A_, shape, parts_);
   }
 
   CudaContext& context_;
