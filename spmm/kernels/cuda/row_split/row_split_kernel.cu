@@ -65,7 +65,9 @@ void launch_rows(CudaContext& context, const Product& product, int lanes) {
   const RowLanes<kLanes> layout(lanes);
   const dim3 grid(blocks_for(product.A.rows, layout.rows()),
                   blocks_for(product.N, layout.count() * kWidth));
-  const auto run = [&](auto kernel) { launch(context, kernel, grid, product, layout); };
+  const auto run = [&](auto kernel) {
+    launch_dependent(kernel, {grid, kThreads}, context.stream(), product, layout);
+  };
   // Few rows: all loads of a round in flight. Rows for more than twice the threads that the device
   // holds hide latency by their number: the more rows a multiprocessor holds, the more of B they
   // share in its L1 (one H200, meshes: 10 % from 5 to 8 blocks).
