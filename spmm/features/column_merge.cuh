@@ -15,9 +15,11 @@ class ColumnMerge {
   /// `row` is the lane's row. A lane without a row passes any value from `rows` on.
   __device__ ColumnMerge(const std::int64_t* row_offsets, const std::int32_t* columns, Index rows,
                          Index row)
-      : columns_(columns),
-        position_(row_offsets[min(row, rows)]),
-        end_(row_offsets[min(row + 1, rows)]) {
+      : ColumnMerge(columns, row_offsets[min(row, rows)], row_offsets[min(row + 1, rows)]) {}
+
+  /// The lane has entries begin … end − 1 of A's columns.
+  __device__ ColumnMerge(const std::int32_t* columns, Index begin, Index end)
+      : columns_(columns), position_(begin), end_(end) {
     read_head();
   }
 

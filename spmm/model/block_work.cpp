@@ -161,6 +161,52 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   return work;
 }
 
+/// Panels of 8 rows on the tensor cores, their rows of B staged in shared memory for 64 rows.
+std::optional<KernelWork> staged_mma_work(const ProductShape& product) {
+  const MatrixFeatures& A = product.A;
+  // A thread block waits for its longest panel, and the counts below are those of mean rows.
+  constexpr double kUneven = 1.2;
+  if (A.variation() > kUneven) return std::nullopt;
+  constexpr double kRows = 8;
+  constexpr double kBlockRows = 64;
+  constexpr double kColumns = 4;
+  constexpr double kPieceColumns = 256;
+  const double nnz = static_cast<double>(A.nnz);
+  const double distinct = nnz / std::max(1.0, A.reuse_grid);
+  const double blocks = std::ceil(static_cast<double>(A.rows) / kBlockRows);
+  const double pieces = std::max(1.0, std::ceil(distinct / blocks / kPieceColumns));
+  const double panels = std::ceil(static_cast<double>(A.rows) / kRows);
+  const double tiles = nnz / (kColumns * product.reuse.at(kRows)) + 0.4 * panels * pieces;
+  const double width = 16 / product.scalar_bytes;
+  const double loads = product.N <= 8 * width ? 1 : 2;
+  const double stripe = 8 * width * loads;
+  const double stripes = std::ceil(product.N / stripe);
+
+  KernelWork work;
+  const double from_memory =
+      nnz * product.value_bytes + 16 * tiles + 4 * distinct + 200 * blocks * pieces;
+  count_traffic(product, {from_memory, stripes, distinct}, work);
+  const double row_wavefronts = stripe * product.scalar_bytes / kLineBytes;
+  const double stored = static_cast<double>(A.rows) * row_wavefronts;
+  work.wavefronts =
+      stripes * (tiles * (kColumns * row_wavefronts + 3) + 2 * distinct * row_wavefronts + stored);
+  const double conversions = product.scalar_bytes < 8 ? loads * width : 0;
+  constexpr double kPerPiece = 120;
+  const double copied = distinct / blocks * stripe * product.scalar_bytes / 16 / (8 * kWarp);
+  work.warp_instructions = tiles / panels * (20 + loads * (1 + width) + conversions) + 6 * copied +
+                           kPerPiece * pieces + 60;
+  work.instructions = panels * stripes * work.warp_instructions;
+  constexpr double kCyclesPerTile = 2;
+  work.tensor_cycles = tiles * stripes * loads * width * kCyclesPerTile;
+  const double resident = loads == 1 ? 4 : 3;
+  work.waves = std::max(1.0, blocks * stripes / (resident * product.device.multiprocessors));
+  constexpr double kUnroll = 4;
+  work.chain = 2 + 4 * pieces + tiles / panels / kUnroll;
+  const double longest = 1 + longest_of(product, kBlockRows);
+  work.tail = work.chain * longest + static_cast<double>(A.row_max) / (kColumns * kUnroll);
+  return work;
+}
+
 std::optional<KernelWork> node_block_work(const ProductShape& product) {
   const MatrixFeatures& A = product.A;
   if (A.node_size == 0) return std::nullopt;

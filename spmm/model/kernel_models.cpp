@@ -15,6 +15,7 @@ const std::vector<KernelModel>& kernel_models() {
       {"narrow_merge", narrow_merge_work, {3.22, 0.285, 2.59, 1.72, 0.0312, 0.139, 2.59}},
       {"panel_mma", panel_mma_work, {1, 1.95, 2.94, 3.07, 0.878, 1.3, 1.27}},
       {"staged", staged_work, {0.738, 1.45, 1.33, 1.79, 1, 0.22, 3.08}},
+      {"staged_mma", staged_mma_work, {1, 1.5, 1.5, 1.5, 1, 1, 1.3}},
       {"node_block", node_block_work, {1.54, 1.02, 1.72, 1.24, 0.663, 0.937, 1.24}},
   };
   return models;

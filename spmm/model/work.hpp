@@ -57,6 +57,7 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product);
 std::optional<KernelWork> narrow_merge_work(const ProductShape& product);
 std::optional<KernelWork> panel_mma_work(const ProductShape& product);
 std::optional<KernelWork> staged_work(const ProductShape& product);
+std::optional<KernelWork> staged_mma_work(const ProductShape& product);
 std::optional<KernelWork> node_block_work(const ProductShape& product);
 
 }  // namespace heddle::detail

@@ -116,6 +116,26 @@ __device__ void finish(const Product& p, Index row, Index column, const Lane<T, 
   finish<kStoring>(p, row, column, sum, load_terms<kWidth>(p, row, column));
 }
 
+/// Ends those of `kWidth` entries of C from (row, column) on that exist, in the widest pieces.
+template <class Product, class T, int kWidth>
+__device__ void finish_columns(const Product& p, Index row, Index column,
+                               const Lane<T, kWidth>& sum) {
+  if (column + kWidth <= p.N) {
+    finish<Storing::streaming>(p, row, column, sum);
+  } else if constexpr (kWidth > 1) {
+    constexpr int kHalf = kWidth / 2;
+    Lane<T, kHalf> first;
+    Lane<T, kHalf> second;
+#pragma unroll
+    for (int v = 0; v < kHalf; ++v) {
+      first[v] = sum[v];
+      second[v] = sum[kHalf + v];
+    }
+    finish_columns(p, row, column, first);
+    finish_columns(p, row, column + kHalf, second);
+  }
+}
+
 /// Adds a part of the sum of A B to an entry of C that an earlier pass has ended without it, and to
 /// Y, which has received η times the entry without it.
 template <class T>

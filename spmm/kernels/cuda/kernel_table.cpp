@@ -11,6 +11,7 @@
 #include <heddle/spmm/kernels/cuda/row_parallel/row_parallel_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/row_split_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
+#include <heddle/spmm/kernels/cuda/staged_mma/staged_mma_kernel.hpp>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 
 namespace heddle::detail {
@@ -42,6 +43,7 @@ KernelTable<DeviceSpace>& cuda_kernel_table() {
       row_of<cuda::PanelMmaKernel>(),
       row_of<cuda::StagedKernel>(),
       row_of<cuda::StagedSegmentsKernel>(),
+      row_of<cuda::StagedMmaKernel>(),
       row_of<cuda::NodeBlockKernel>(),
       row_of<cuda::CusparseKernel<1>>(),
       row_of<cuda::CusparseKernel<2>>(),

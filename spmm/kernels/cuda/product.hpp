@@ -48,14 +48,20 @@ bool rows_are_aligned(const T* block, Index ld) noexcept {
   return reinterpret_cast<std::uintptr_t>(block) % kVectorBytes == 0 && ld % kVectorWidth<T> == 0;
 }
 
+/// Whether every row of the product's blocks is aligned to 16 bytes. Its columns may end within a
+/// vector.
+template <class T>
+bool blocks_are_aligned(const SpmmProduct<T>& product) noexcept {
+  return rows_are_aligned(product.B, product.ldb) && rows_are_aligned(product.C, product.ldc) &&
+         (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
+         (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
+}
+
 /// Whether every thread may load and store 16 bytes of a row at once: rows of all blocks are
 /// aligned to 16 bytes, and N is a multiple of the vector width.
 template <class T>
 bool is_vectorisable(const SpmmProduct<T>& product) noexcept {
-  return product.N % kVectorWidth<T> == 0 && rows_are_aligned(product.B, product.ldb) &&
-         rows_are_aligned(product.C, product.ldc) &&
-         (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
-         (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
+  return product.N % kVectorWidth<T> == 0 && blocks_are_aligned(product);
 }
 
 }  // namespace heddle::detail::cuda

@@ -144,26 +144,6 @@ __device__ void add_node_row(const NodeRow<Config, T>& row, Piece<Config>* ring,
   }
 }
 
-/// Ends those of `kWidth` entries of C from (row, column) on that exist, in the widest pieces.
-template <class Product, class T, int kWidth>
-__device__ void finish_columns(const Product& p, Index row, Index column,
-                               const Lane<T, kWidth>& sum) {
-  if (column + kWidth <= p.N) {
-    finish<Storing::streaming>(p, row, column, sum);
-  } else if constexpr (kWidth > 1) {
-    constexpr int kHalf = kWidth / 2;
-    Lane<T, kHalf> first;
-    Lane<T, kHalf> second;
-#pragma unroll
-    for (int v = 0; v < kHalf; ++v) {
-      first[v] = sum[v];
-      second[v] = sum[kHalf + v];
-    }
-    finish_columns(p, row, column, first);
-    finish_columns(p, row, column + kHalf, second);
-  }
-}
-
 /// How the columns of the product are dealt to lanes.
 struct LaneShape {
   int lanes;    ///< of a group, which does a stripe of columns for a node row
@@ -237,15 +217,6 @@ void launch(CudaContext& context, const Product& product,
   launch_dependent(node_block_kernel<Config, Product>,
                    {grid, Config::kThreads, static_cast<std::size_t>(shared)}, context.stream(),
                    product, rows, shape);
-}
-
-/// Whether every row of the product's blocks is aligned to 16 bytes. Its columns may end within a
-/// vector.
-template <class T>
-bool blocks_are_aligned(const SpmmProduct<T>& product) noexcept {
-  return rows_are_aligned(product.B, product.ldb) && rows_are_aligned(product.C, product.ldc) &&
-         (product.delta == T{0} || rows_are_aligned(product.X, product.ldx)) &&
-         (product.eta == T{0} || rows_are_aligned(product.Y, product.ldy));
 }
 
 template <class T, class V>

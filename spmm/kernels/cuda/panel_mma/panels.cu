@@ -1,10 +1,10 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/sparse/device_sort.hpp>
-#include <heddle/spmm/features/column_merge.cuh>
 #include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
+#include <heddle/spmm/kernels/cuda/panel_mma/fill_tiles.cuh>
 #include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
 #include <vector>
 
@@ -42,35 +42,9 @@ __global__ __launch_bounds__(Config::kThreads) void fill_panels_kernel(CsrView<T
   const Index first_value = A.row_offsets[min(panel * kPanelRows, A.rows)];
   ColumnMerge merge(A.row_offsets, A.columns, A.rows, row);
 
-  std::uint32_t offset = 0;
-  std::int32_t last_column = 0;
-  for (Index tile = panel < panels ? tile_begin[panel] : 0;; ++tile) {
-    if (!__any_sync(kFullWarp, merge.next() != ColumnMerge::kNone)) break;
-    const bool exists = merge.next() != ColumnMerge::kNone;
-    const Index source = merge.position();
-    std::uint32_t own = 0;  // bit k: this row has an entry in column k of the tile
-    for (int k = 0; k < kTileColumns; ++k) {
-      const std::int32_t column = merge.next();
-      if (column != ColumnMerge::kNone) last_column = column;
-      if (merge.take(column)) own |= 1u << k;
-      if (exists && lane == 0) columns[tile * kTileColumns + k] = last_column;
-    }
-    const int count = __popc(own);
-    int before = count;
-    std::uint32_t present = own << (kTileColumns * lane);
-#pragma unroll
-    for (int step = 1; step < kPanelRows; step *= 2) {
-      const int other = __shfl_up_sync(kFullWarp, before, step, kPanelRows);
-      if (lane >= step) before += other;
-      present |= __shfl_xor_sync(kFullWarp, present, step, kPanelRows);
-    }
-    before -= count;
-    if (exists && lane == 0) headers[tile] = {present, offset};
-    for (int k = 0; k < count; ++k) {
-      values[first_value + offset + before + k] = static_cast<V>(__ldg(A.values + source + k));
-    }
-    offset += __popc(present);
-  }
+  fill_tiles(
+      merge, panel < panels ? tile_begin[panel] : 0, 0, A.values, headers, values + first_value,
+      [&](Index tile, int k, std::int32_t column) { columns[tile * kTileColumns + k] = column; });
 }
 
 template <class T, class V>

@@ -65,7 +65,7 @@ class PieceWalk {
 };
 
 /// Copies `bytes`, a multiple of 16, by all threads. Both addresses are aligned to 16 bytes.
-__device__ void copy_part(char* to, const void* from, int bytes) {
+__device__ inline void copy_part(char* to, const void* from, int bytes) {
   for (int k = static_cast<int>(threadIdx.x) * kVectorBytes; k < bytes;
        k += static_cast<int>(blockDim.x) * kVectorBytes) {
     __pipeline_memcpy_async(to + k, static_cast<const char*>(from) + k, kVectorBytes);

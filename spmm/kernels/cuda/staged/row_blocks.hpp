@@ -3,6 +3,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/spmm/kernels/cuda/staged/block_columns.hpp>
 
 namespace heddle::detail::cuda {
 
@@ -15,20 +16,6 @@ inline constexpr int kQuad = 4;
 
 /// The number of values of a quad.
 inline constexpr int kQuadValues = kQuad * kTeamRows;
-
-/// See `RowBlocksView::rows`.
-inline constexpr std::int32_t kNoRow = -1;
-
-/// A piece of a row block: some of its distinct columns, and the entries in these. The pieces of a
-/// block are consecutive, in the order of their columns.
-struct RowPiece {
-  Index first_column;    ///< place of the piece's columns in `RowBlocksView::columns`
-  Index first_quad;      ///< even, so that the local columns of a piece are aligned to 16 bytes
-  std::int32_t columns;  ///< the number of distinct columns
-  std::int32_t quads;    ///< even
-  std::int32_t block;
-  std::int32_t last;  ///< 1 for the last piece of a block
-};
 
 /// The arguments of `staged` that represent A, whose values are stored as V.
 template <class V>
@@ -55,20 +42,6 @@ struct RowBlocksView {
   __host__ __device__ constexpr int quad_pitch() const noexcept { return teams() / 8 * 8 + 8; }
 };
 
-/// The largest pieces that `RowBlocks` makes.
-struct PieceLimits {
-  int rows;     ///< per block, a multiple of 8
-  int columns;  ///< distinct ones per piece
-  int entries;  ///< per piece, at least `rows`
-};
-
-/// The entries of all blocks of rows: block b has segment[b] … segment[b + 1] − 1 of the ascending
-/// columns.
-struct BlockEntries {
-  Buffer<Index, DeviceSpace> segment;
-  Buffer<std::int32_t, DeviceSpace> ascending;
-};
-
 /// A in blocks of rows that share columns (`order_rows`), each in pieces that fit into shared
 /// memory.
 template <class V>
@@ -88,7 +61,6 @@ class RowBlocks {
   Index columns() const noexcept { return static_cast<Index>(columns_.size()); }
 
  private:
-  void cut_into_pieces(CudaContext& context, const BlockEntries& all, const PieceLimits& limits);
   template <class T>
   void store_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 

@@ -3,6 +3,7 @@
 #include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
+#include <heddle/spmm/kernels/cuda/staged/row_part.cuh>
 #include <limits>
 
 /// The entries of the pieces of row blocks, by teams of rows.
@@ -12,35 +13,6 @@ namespace {
 constexpr int kTeamThreads = 64;
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }
-
-/// The first of the ascending columns begin … end − 1 that is at least `column`.
-__device__ Index lower_bound(const std::int32_t* columns, Index begin, Index end,
-                             std::int32_t column) {
-  while (begin < end) {
-    const Index middle = (begin + end) / 2;
-    if (columns[middle] < column) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return begin;
-}
-
-/// The entries of a row in a piece.
-struct RowPart {
-  Index begin;
-  Index end;
-};
-template <class T>
-__device__ RowPart part_of_row(const CsrView<T, DeviceSpace>& A, std::int32_t row,
-                               const RowPiece& piece, const std::int32_t* columns) {
-  if (row < 0 || piece.columns == 0) return {0, 0};
-  const Index end = A.row_offsets[row + 1];
-  const Index from = lower_bound(A.columns, A.row_offsets[row], end, columns[piece.first_column]);
-  const std::int32_t last = columns[piece.first_column + piece.columns - 1];
-  return {from, lower_bound(A.columns, from, end, last + 1)};
-}
 
 /// The entries of a team of rows in a piece, merged by columns.
 template <class T>
