@@ -161,8 +161,8 @@ TEST(ProductModel, SaysNothingWithoutEntriesOrColumns) {
   EXPECT_TRUE(predict_kernels(features_of({"laplace1d", {9}}), 0, 8, {}).empty());
 }
 
-// Constants were fitted to one H200. These are times measured there, of matrices that were kept
-// aside, in milliseconds and double precision.
+// Constants were fitted to one H100. These are times measured on one H200, of matrices that were
+// kept aside, in milliseconds and double precision.
 TEST(ProductModel, MeetsTimesOfMatricesKeptAside) {
   struct Measured {
     GallerySpec spec;

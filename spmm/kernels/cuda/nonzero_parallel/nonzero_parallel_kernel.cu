@@ -112,7 +112,6 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_par
   const PathPoint end = points[min((warp + 1) * stretches, stretches_total)];
   wait_for_previous_kernel();
   allow_next_kernel();
-
   Sum open;  // of `row`, in every lane
   Index row = begin.row;
   for (Index first = begin.nonzero; first < end.nonzero; first += kWarpSize) {
