@@ -127,7 +127,7 @@ else
     step "spmm" 100 "$build/apps/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
       elasticity3d:56x56x56 random_uniform:1000000:16 rmat:20:16 band:16384x512 \
       "${largest_matrices[@]}" --widths 8,16,32,64 \
-      --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma,node_block
+      --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma,staged,staged_mma,node_block
     cat "$logs"/{chebyshev-steps,lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
     step "half precision" 60 "$build/bench/low_precision_bench" elasticity3d:28,28,28 \
