@@ -47,8 +47,10 @@ struct BandCosts {
 /// The share t of the rows, 0 … 1, with which the host finishes when the GPU does: with
 /// c = slope of the host and g = slope of the GPU, t c + latency_host = (1 − t) g + latency_gpu.
 /// Without latencies and with host.per_entry = 0 it is the paper's (β R + γ S)/((α + β) R + γ S). A
-/// bandwidth-bound host needs its per_entry, a small product the latencies. 1 or 0 where one side
-/// alone is faster.
+/// bandwidth-bound host needs its per_entry, a small product the latencies. 1 or 0, one side alone,
+/// unless sharing saves more than the latency of the side that joins the faster one and more than
+/// the part `kLeastGain`. A joining side that takes up to twice its latency thus makes no product
+/// slower.
 double band_split(const BandCosts& costs, const BandWork& work) noexcept;
 
 }  // namespace heddle

@@ -14,6 +14,10 @@ struct SideCost {
   double ms() const noexcept { return slope + latency; }
 };
 
+/// The least part of its time that sharing must save: times vary, and both sides share the memory
+/// of the host.
+inline constexpr double kLeastGain = 0.1;
+
 /// The costs of both sides while the other one works too, which shares the memory of the host, and
 /// their times for all of the work alone.
 struct SharedCosts {

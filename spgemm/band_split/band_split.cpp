@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -94,10 +95,14 @@ BandCost fit_band_cost(std::span<const BandSample> samples) {
 }
 
 double band_split(const BandCosts& costs, const BandWork& work) noexcept {
-  return balanced_share({{costs.host.slope(work), costs.host.latency},
-                         {costs.gpu.slope(work), costs.gpu.latency},
-                         costs.host_alone.ms(work),
-                         costs.gpu_alone.ms(work)});
+  const SharedCosts shared{{costs.host.slope(work), costs.host.latency},
+                           {costs.gpu.slope(work), costs.gpu.latency},
+                           costs.host_alone.ms(work),
+                           costs.gpu_alone.ms(work)};
+  const bool host_is_faster = shared.host_alone_ms <= shared.gpu_alone_ms;
+  const double faster = host_is_faster ? shared.host_alone_ms : shared.gpu_alone_ms;
+  const double joining = host_is_faster ? shared.gpu.latency : shared.host.latency;
+  return balanced_share(shared, std::max(kLeastGain, faster > 0 ? joining / faster : 0));
 }
 
 }  // namespace heddle

@@ -234,8 +234,6 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
   // Smaller products are timed as a whole.
   constexpr double kLeastWork = 2e6;
   constexpr double kPart = 0.25;
-  // Both sides share the memory of the host, so that a small gain is none.
-  constexpr double kLeastGain = 0.1;
   // Time for products that confirm the share, beside that of the samples.
   constexpr double kConfirmationMs = 200;
   State& s = *state_;

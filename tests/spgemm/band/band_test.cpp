@@ -67,6 +67,51 @@ TEST(BandSplit, IsThatOfThePaper) {
   EXPECT_EQ(band_split({on_host, on_gpu, {0.1, 0, 0}, on_gpu}, work), 1);
 }
 
+/// The time of a product of which the host computes `share`, where the side that is slower alone
+/// needs twice its latency beside the other one.
+double shared_ms(const BandCosts& costs, const BandWork& work, double share) {
+  const double host = costs.host_alone.ms(work);
+  const double gpu = costs.gpu_alone.ms(work);
+  if (share == 1) return host;
+  if (share == 0) return gpu;
+  return std::max(share * costs.host.slope(work) + (host > gpu ? 2 : 1) * costs.host.latency,
+                  (1 - share) * costs.gpu.slope(work) + (host > gpu ? 1 : 2) * costs.gpu.latency);
+}
+
+TEST(BandSplit, IsNoSlowerThanOneSideAloneWhereTheLatencyDoubles) {
+  constexpr double kHostLatency = 0.01;
+  constexpr double kGpuLatency = 0.03;
+  const BandCost on_host{1e-7, 1e-7, kHostLatency};
+  for (const double gpu_slope : {1e-7, 3e-7, 6e-7}) {
+    const BandCost on_gpu{0, gpu_slope, kGpuLatency};
+    const BandCosts costs{on_host, on_gpu, on_host, on_gpu};
+    bool shared = false;
+    for (double rows = 100; rows < 1e8; rows *= 1.5) {
+      const BandWork work{12 * rows, 6 * rows};
+      const double share = band_split(costs, work);
+      const double faster = std::min(on_host.ms(work), on_gpu.ms(work));
+      EXPECT_LE(shared_ms(costs, work, share), faster * (1 + 1e-12)) << rows;
+      const bool shares = share > 0 && share < 1;
+      EXPECT_TRUE(shares || !shared) << "a larger product is shared again, " << rows;
+      shared = shares;
+    }
+    EXPECT_TRUE(shared);
+  }
+}
+
+TEST(BandSplit, IsOneSideAloneWhereSharingSavesLittle) {
+  // Times of products with 51200 rows, in ms: to share them saves less than the GPU's latency.
+  const BandWork work{12 * 51200, 6 * 51200};
+  const BandCost on_host{1e-7, 0, 0.01};
+  const BandCost on_gpu{0, 1.5e-7, 0.04};
+  EXPECT_EQ(band_split({on_host, on_gpu, on_host, on_gpu}, work), 1);
+  // The GPU is faster, and the host too slow to help.
+  EXPECT_EQ(band_split({{1e-6, 0, 0}, on_gpu, {1e-6, 0, 0}, on_gpu}, work), 0);
+  const double large = band_split({on_host, on_gpu, on_host, on_gpu}, {12 * 51200e2, 6 * 51200e2});
+  EXPECT_GT(large, 0);
+  EXPECT_LT(large, 1);
+}
+
 TEST(BandCostFit, FindsTheCoefficientsAndNoNegativeOnes) {
   const std::vector<BandWork> works = {{6, 4}, {16, 7}, {18, 8}, {36, 11}, {60, 40}, {3, 2}};
   const auto fit = [&](const BandCost& truth, double slant) {
