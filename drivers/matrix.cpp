@@ -98,8 +98,10 @@ template <Scalar T>
 double HostMatrix<T>::largest() const noexcept {
   if (whole_) return whole_->largest;
   double largest = 0;
+#pragma omp simd reduction(max : largest)
   for (Index k = 0; k < view_.nnz; ++k) {
-    largest = std::max(largest, std::abs(static_cast<double>(view_.values[k])));
+    const double size = std::abs(static_cast<double>(view_.values[k]));
+    largest = size > largest ? size : largest;
   }
   return largest;
 }

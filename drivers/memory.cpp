@@ -10,6 +10,10 @@
 namespace heddle::detail {
 namespace {
 
+/// A solve that needs less than this is begun without asking the system for its memory, which may
+/// take longer than the solve.
+constexpr double kAlwaysThere = 1 << 26;
+
 double as_double(Index count) { return static_cast<double>(count); }
 
 /// The bytes of each part of a solve in scalars of `scalar_size` bytes.
@@ -169,6 +173,7 @@ void check_memory(const MemoryEstimate& estimate, const Request& request, const 
 }
 
 void require_host_memory(double bytes, std::string_view advice) {
+  if (bytes <= kAlwaysThere) return;
   const AvailableMemory available = available_memory();
   require_memory(bytes, available.bytes, available.owner, advice);
 }

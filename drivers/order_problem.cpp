@@ -60,9 +60,9 @@ OrderedProducts products_of(Device& device, const Problem& problem, const Reques
   return products;
 }
 
-OrderChoice chosen(Device& device, const Problem& problem, const Request& request) {
+OrderChoice chosen(Device& device, const Problem& problem, const Request& request,
+                   const OrderedProducts& products) {
   const RowPattern pattern = pattern_of(problem.A.view());
-  const OrderedProducts products = products_of(device, problem, request);
   if (request.reorder == RowOrder::automatic) {
     return choose_order(device.host(), pattern, products);
   }
@@ -95,6 +95,12 @@ void order_problem(Device& device, Problem& problem, const Request& request,
   };
   if (request.reorder == RowOrder::none) return keep("");
   if (std::string reason = bound_to_order(request, problem); !reason.empty()) return keep(reason);
+  const OrderedProducts products = products_of(device, problem, request);
+  if (request.reorder == RowOrder::automatic) {
+    if (std::string reason = no_order_helps(problem.order(), products); !reason.empty()) {
+      return keep(reason);
+    }
+  }
   // The ordered copy, and the graph and the numbers that lead to it.
   const double bytes = estimate_memory(problem, request, !device.is_host()).host + problem.bytes() +
                        8 * static_cast<double>(problem.nnz() + 4 * problem.order());
@@ -103,7 +109,8 @@ void order_problem(Device& device, Problem& problem, const Request& request,
   }
   require_host_memory(bytes, "leave spmm.reorder out");
   monitor.begin_stage("ordering");
-  problem.row_order = std::make_shared<const OrderChoice>(chosen(device, problem, request));
+  problem.row_order =
+      std::make_shared<const OrderChoice>(chosen(device, problem, request, products));
 }
 
 Request request_in_order(Request request, const OrderChoice* order) {

@@ -28,6 +28,26 @@ T entry(const CsrView<T, HostSpace>& A, Index row, Index col) {
   return found != end && *found == col ? A.values[found - A.columns] : T{0};
 }
 
+/// Whether A and Aᵀ are equal, with the same entries stored. Column i below the diagonal must be
+/// row i above it. `next[i]` is the first entry of row i that no row so far has met in column i.
+/// One pass over the entries tells it, without a search for each.
+template <Scalar T>
+bool equals_transpose(const CsrView<T, HostSpace>& A) {
+  std::vector<Index> next(static_cast<std::size_t>(A.rows));
+  for (Index row = 0; row < A.rows; ++row) {
+    Index k = A.row_offsets[row];
+    const Index end = A.row_offsets[row + 1];
+    for (; k < end && A.columns[k] < row; ++k) {
+      const Index col = A.columns[k];
+      const Index other = next[static_cast<std::size_t>(col)]++;
+      if (other == A.row_offsets[col + 1] || A.columns[other] != row) return false;
+      if (!(A.values[other] == A.values[k])) return false;
+    }
+    next[static_cast<std::size_t>(row)] = k + (k < end && A.columns[k] == row ? 1 : 0);
+  }
+  return std::equal(next.begin(), next.end(), A.row_offsets + 1);
+}
+
 /// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf if only one is NaN.
 double difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
@@ -150,6 +170,7 @@ template <Scalar T>
 std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
                                       double tolerance) {
   require_square("find_asymmetry", Shape{A.rows, A.cols});
+  if (equals_transpose(A)) return {};
   struct Worst {
     Index row = 0;
     Index col = 0;

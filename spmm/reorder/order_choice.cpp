@@ -18,6 +18,9 @@ namespace {
 /// model.
 constexpr double kLeastGain = 1.15;
 
+/// A block of this share of a core's second-level cache stays there while A passes through it.
+constexpr double kCachedShare = 0.5;
+
 double seconds_of(const MatrixFeatures& A, const OrderedProducts& products) {
   if (!products.gpu) {
     return host_product_seconds(A, products.N, products.scalar_bytes, host_caches());
@@ -103,9 +106,19 @@ bool order_pays(double before, double after, double order_seconds,
   return before > kLeastGain * after && products.count * (before - after) > order_seconds;
 }
 
+std::string no_order_helps(Index cols, const OrderedProducts& products) {
+  const auto bytes =
+      static_cast<double>(cols * products.N) * static_cast<double>(products.scalar_bytes);
+  if (products.gpu || bytes > kCachedShare * host_caches().l2) return {};
+  return "the matrix's own: the block that products read fits into the cache of a core";
+}
+
 OrderChoice choose_order(HostContext& context, const RowPattern& A,
                          const OrderedProducts& products) {
   if (A.rows != A.cols) return {.reason = "the matrix is not square"};
+  if (std::string reason = no_order_helps(A.cols, products); !reason.empty()) {
+    return {.reason = std::move(reason)};
+  }
   const double cost = ordering_seconds(A, RowOrder::rcm);
   const double before = seconds_of(detail::sampled_features(A, {}), products);
   const auto unpaid = [&](double possible, std::string_view order) {

@@ -206,5 +206,16 @@ TEST_F(RowOrderTest, IsKeptWhereItPays) {
   EXPECT_EQ(choose_order(context, pattern_of(random.view()), many).order, RowOrder::rcm);
 }
 
+/// Where the rows of B fit into the cache of a core, products are equally fast in every order.
+TEST_F(RowOrderTest, IsNotSearchedForWhereBlocksStayInTheCache) {
+  const HostCsrMatrix<double> A = mixed(mesh("laplace3d", {12, 12, 12}));
+  const OrderChoice choice = choose_order(context, pattern_of(A.view()), {.N = 1, .count = 1e9});
+  EXPECT_EQ(choice.order, RowOrder::none);
+  EXPECT_NE(choice.reason.find("fits into the cache"), std::string::npos) << choice.reason;
+  constexpr Index kManyRows = Index{1} << 30;
+  EXPECT_TRUE(no_order_helps(kManyRows, {.N = 1}).empty());
+  EXPECT_TRUE(no_order_helps(A.cols(), {.N = 1, .gpu = DeviceSpeed{}}).empty());
+}
+
 }  // namespace
 }  // namespace heddle
