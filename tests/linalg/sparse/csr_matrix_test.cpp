@@ -164,6 +164,15 @@ TYPED_TEST(CsrMatrixTest, SymmetricMatricesHaveNoAsymmetry) {
   EXPECT_TRUE(find_asymmetry(this->context_, S.view(), 0).empty());
 }
 
+TYPED_TEST(CsrMatrixTest, AsymmetryOfThePatternIsFoundOnBothSides) {
+  for (const bool above : {false, true}) {
+    const auto A = this->from(3, 3, {{0, 0, 1}, {2, 2, 1}, {above ? 0 : 2, above ? 2 : 0, 3}});
+    const auto found = find_asymmetry(this->context_, A.view(), 0);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].value + found[0].transposed, 3);
+  }
+}
+
 TYPED_TEST(CsrMatrixTest, AsymmetryIsTheLargestDifference) {
   const auto A = this->from(4, 4, {{0, 0, 100}, {0, 1, 1}, {1, 0, 2}, {3, 1, -6}, {2, 3, 5}});
   const auto found = find_asymmetry(this->context_, A.view(), 0.05);
