@@ -31,15 +31,12 @@ struct TileOperands {
   LinesAhead ahead[2];
 };
 
-/// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v. A
-/// small tile has several sums per entry, each of every kSums-th row: one sum would wait for its
-/// last addition.
+/// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v.
 template <int kRows, int kVectors>
 void gram_tile(TileOperands t, double* P, Index P_ld) {
-  constexpr int kSums = kRows * kVectors <= 4 ? 4 : 1;
-  Vector<double> sum[kSums][kRows][kVectors] = {};
+  Vector<double> sum[kRows][kVectors] = {};
   const FirstLanes lanes(t.v_lanes);
-  const auto add_row = [&](Vector<double>(&of_row)[kRows][kVectors]) {
+  for (Index r = 0; r < t.rows; ++r, t.u += t.u_ld, t.v += t.v_ld, t.v_last += t.v_ld) {
     t.ahead[0].fetch();
     t.ahead[1].fetch();
     Vector<double> v_row[kVectors];
@@ -50,27 +47,15 @@ void gram_tile(TileOperands t, double* P, Index P_ld) {
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) of_row[i][j] += t.u[i] * v_row[j];
+      for (int j = 0; j < kVectors; ++j) sum[i][j] += t.u[i] * v_row[j];
     }
-    t.u += t.u_ld;
-    t.v += t.v_ld;
-    t.v_last += t.v_ld;
-  };
-  Index r = 0;
-  for (; r + kSums <= t.rows; r += kSums) {
-#pragma GCC unroll 8
-    for (int s = 0; s < kSums; ++s) add_row(sum[s]);
   }
-  for (; r < t.rows; ++r) add_row(sum[0]);
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
-      Vector<double> total = sum[0][i][j];
-#pragma GCC unroll 8
-      for (int s = 1; s < kSums; ++s) total += sum[s][i][j];
       double* p = P + i * P_ld + j * kDoubles;
-      store<double>(p, load(p) + total);
+      store<double>(p, load(p) + sum[i][j]);
     }
   }
 }

@@ -128,76 +128,6 @@ struct Product {
   }
 };
 
-/// y = X c + β w for a single column c and rows of X without gaps of at least a vector. The entries
-/// of a row fill vectors, which they would not do with the columns of the product.
-template <class T>
-class ColumnProduct {
- public:
-  static bool suits(const RowProduct<T>& p) {
-    return p.b == 1 && p.X.col_stride == 1 && p.a >= kLanes<T>;
-  }
-
-  /// `c`: memory for `room(p)` numbers.
-  ColumnProduct(const RowProduct<T>& p, T* c) : p_(p), c_(c), whole_(p.a / kLanes<T> * kLanes<T>) {
-    for (Index k = 0; k < p.a; ++k) c[k] = static_cast<T>(p.alpha * p.C(k, 0));
-    // The last vector of a row ends with the row. What it shares with the one before counts once.
-    std::fill_n(c + whole_, kLanes<T>, T{0});
-    for (Index k = whole_; k < p.a; ++k) {
-      c[whole_ + kLanes<T> - p.a + k] = static_cast<T>(p.alpha * p.C(k, 0));
-    }
-  }
-
-  static std::size_t room(const RowProduct<T>& p) {
-    return static_cast<std::size_t>(p.a + kLanes<T>);
-  }
-
-  /// Rows first … end − 1 of y.
-  void run(Index first, Index end) const {
-    Index row = first;
-    for (; row + kRows <= end; row += kRows) run_rows<kRows>(row);
-    for (; row < end; ++row) run_rows<1>(row);
-  }
-
- private:
-  static constexpr int kRows = 8;
-
-  template <int kCount>
-  void run_rows(Index row) const {
-    Vector<T> sum[kCount] = {};
-    const T* const x = p_.X.row(row);
-    for (Index k = 0; k < whole_; k += kLanes<T>) add<kCount>(x + k, load(c_ + k), sum);
-    if (whole_ < p_.a) add<kCount>(x + p_.a - kLanes<T>, load(c_ + whole_), sum);
-#pragma GCC unroll 8
-    for (int r = 0; r < kCount; ++r) {
-      T y{0};
-      for (int lane = 0; lane < static_cast<int>(kLanes<T>); ++lane) y += sum[r][lane];
-      const Index at = row + r;
-      p_.y[at * p_.y_ld] = p_.beta == T{0} ? y : y + p_.beta * p_.w[at * p_.w_ld];
-    }
-  }
-
-  template <int kCount>
-  void add(const T* x, Vector<T> c, Vector<T> (&sum)[kCount]) const {
-#pragma GCC unroll 8
-    for (int r = 0; r < kCount; ++r) sum[r] += load(x + r * p_.X.row_stride) * c;
-  }
-
-  const RowProduct<T>& p_;
-  const T* c_;
-  Index whole_;  // the entries of a row that fill vectors from its first one on
-};
-
-template <class T>
-void multiply_by_column(HostContext& context, const RowProduct<T>& p) {
-  T* const c = static_cast<T*>(context.scratch(sizeof(T) * ColumnProduct<T>::room(p)));
-  const ColumnProduct<T> product(p, c);
-  constexpr Index kLeastRows = 256;
-  const Slabs slabs = make_slabs(p.n, kLeastRows);
-  const double moved = static_cast<double>(p.n * (p.a + 2)) * sizeof(T);
-  parallel_for(team_size(context.threads(), moved, 0), slabs.count(),
-               [&](Index slab) { product.run(slabs.begin(slab), slabs.end(slab)); });
-}
-
 template <class T>
 bool is_column_times_number(const RowProduct<T>& p) {
   return p.a == 1 && p.b == 1 && p.X.row_stride == 1 && p.w_ld == 1 && p.y_ld == 1;
@@ -228,7 +158,6 @@ void multiply_column(HostContext& context, const RowProduct<T>& p) {
 template <Isa kVariant, Scalar T>
 void multiply_kernel(HostContext& context, const RowProduct<T>& p) {
   if (is_column_times_number(p)) return multiply_column(context, p);
-  if (ColumnProduct<T>::suits(p)) return multiply_by_column(context, p);
   const Index n = p.n;
   const Index a = p.a;
   const Index b = p.b;
