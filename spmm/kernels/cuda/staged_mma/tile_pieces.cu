@@ -62,8 +62,8 @@ __device__ int sum_of_panel(int own) {
   return own;
 }
 
-/// The sizes of the pieces. `tiles` and `values` are those that `first_tile` and `first_value`
-/// will be sums of.
+/// The sizes of the pieces. The numbers of tiles and values of each piece are also stored in
+/// `tiles` and `values`, whose exclusive sums are the pieces' first tiles and values.
 template <class T, class V>
 __global__ __launch_bounds__(kThreads) void count_kernel(CsrView<T, DeviceSpace> A,
                                                          TilePiecesView<V> pieces,
