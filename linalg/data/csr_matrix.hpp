@@ -23,16 +23,23 @@ class CsrMatrix {
   /// Allocates rows + 1 offsets and nnz entries, uninitialised. Throws `OutOfMemory`, and
   /// `InvalidArgument` as `check_csr_shape` does.
   CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz)
-      : CsrMatrix(context, rows, cols, nnz, {}) {
+      : rows_(rows), cols_(cols), nnz_(nnz) {
+    check_csr_shape(rows, cols, nnz);
     row_offsets_ = {context, static_cast<std::size_t>(rows + 1)};
+    columns_ = {context, static_cast<std::size_t>(nnz)};
+    values_ = {context, static_cast<std::size_t>(nnz)};
   }
 
-  /// Takes over the rows + 1 offsets, and allocates nnz entries, uninitialised. Throws as above.
+  /// Takes over the rows + 1 offsets and the nnz columns, and allocates the values, uninitialised.
+  /// Throws as above.
   CsrMatrix(ContextType& context, Index rows, Index cols, Index nnz,
-            Buffer<std::int64_t, Space>&& row_offsets)
-      : row_offsets_(std::move(row_offsets)), rows_(rows), cols_(cols), nnz_(nnz) {
+            Buffer<std::int64_t, Space>&& row_offsets, Buffer<std::int32_t, Space>&& columns)
+      : row_offsets_(std::move(row_offsets)),
+        columns_(std::move(columns)),
+        rows_(rows),
+        cols_(cols),
+        nnz_(nnz) {
     check_csr_shape(rows, cols, nnz);
-    columns_ = {context, static_cast<std::size_t>(nnz)};
     values_ = {context, static_cast<std::size_t>(nnz)};
   }
 

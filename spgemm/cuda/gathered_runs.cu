@@ -84,15 +84,16 @@ struct Strip {
   Index pattern;       ///< the leader's first entry in C
 
   template <class T>
-  __device__ Strip(const CsrView<T, DeviceSpace>& A, const std::int32_t* leaders, Index strip_row,
-                   int chunks, const ProductTarget<T>& C)
+  __device__ Strip(const CsrView<T, DeviceSpace>& A, const Runs& runs, Index strip_row, int chunks,
+                   const ProductTarget<T>& C)
       : row(strip_row), first(A.row_offsets[strip_row]), begin(C.row_offsets[strip_row]) {
     const int lane = lane_index();
-    const std::int32_t leader = leaders[row];
-    moved = static_cast<std::int32_t>(row) - leader;
-    pattern = C.row_offsets[leader];
+    moved = runs.places[row];
+    pattern = C.row_offsets[row - moved];
     entries = static_cast<int>(C.row_offsets[row + 1] - begin);
-    const auto is_mine = [&](Index i) { return i < A.rows && leaders[i] == leader; };
+    const auto is_mine = [&](Index i) {
+      return i < runs.rows && runs.places[i] == moved + (i - row);
+    };
     const bool is_whole = lane < chunks && is_mine(row + Index{kWarp} * (lane + 1) - 1);
     const int whole = __popc(__ballot_sync(kAllLanes, is_whole));
     const bool is_rest = whole < chunks && is_mine(row + Index{kWarp} * whole + lane);
@@ -362,12 +363,14 @@ __device__ void write_chunk(const Strip& strip, int done, const StripMemory<T>& 
 /// are found once, and sorted by the entry of C, so that a sum stays in a register. With two stages
 /// the next chunk is copied while one is computed.
 template <class T>
-__global__ __launch_bounds__(kThreads, 3) void gather_kernel(
-    CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const std::int32_t* leaders,
-    const std::int32_t* rows, int chunks, int stages, ProductTarget<T> C, bool with_columns) {
+__global__ __launch_bounds__(kThreads, 3) void gather_kernel(CsrView<T, DeviceSpace> A,
+                                                             CsrView<T, DeviceSpace> B, Runs runs,
+                                                             const std::int32_t* rows, int chunks,
+                                                             int stages, ProductTarget<T> C,
+                                                             bool with_columns) {
   const BesideOthers beside;
   __shared__ int next_tile;
-  const Strip strip(A, leaders, rows[blockIdx.x], chunks, C);
+  const Strip strip(A, runs, rows[blockIdx.x], chunks, C);
   const int count = static_cast<int>(A.row_offsets[strip.row + 1] - strip.first);
   const Factors factors(A, B, strip.first, count, strip.height(0));
   const StripMemory<T> memory(shared_memory, stages, strip, factors);
@@ -396,19 +399,19 @@ __global__ __launch_bounds__(kThreads, 3) void gather_kernel(
 template <Scalar T>
 void gather_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                  const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                 const DeviceIntegers& leaders, int chunks, Index bytes, const ProductTarget<T>& C,
+                 const Runs& runs, int chunks, Index bytes, const ProductTarget<T>& C,
                  bool with_columns) {
   constexpr Index kSmall = 16 * 1024;
   constexpr Index kMedium = 64 * 1024;
   const int threads = kWarp * (bytes <= kSmall ? 2 : bytes <= kMedium ? 4 : 8);
-  group.launch_blocks(gather_kernel<T>, count, threads, static_cast<std::size_t>(bytes), A, B,
-                      leaders.data(), rows, chunks, stages_within(bytes), C, with_columns);
+  group.launch_blocks(gather_kernel<T>, count, threads, static_cast<std::size_t>(bytes), A, B, runs,
+                      rows, chunks, stages_within(bytes), C, with_columns);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                           \
   template void gather_runs(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                             const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
-                            const DeviceIntegers&, int, Index, const ProductTarget<T>&, bool);
+                            const Runs&, int, Index, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -8,7 +8,7 @@ namespace heddle::detail {
 /// What is found of C = A B before its columns and values are computed.
 struct InspectedProduct {
   Buffer<std::int64_t, DeviceSpace> row_offsets;  ///< of C
-  DeviceIntegers leaders;                         ///< see `find_run_leaders`; none without runs
+  RunPlaces places;                               ///< none without runs
   RowBins pattern_rows;                           ///< see `bin_by_bound`
   RowBins value_rows;                             ///< see `bin_by_size`
   Index multiplications = 0;

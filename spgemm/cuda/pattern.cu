@@ -3,6 +3,7 @@
 #include <heddle/spgemm/cuda/long_rows.cuh>
 #include <heddle/spgemm/cuda/pattern.hpp>
 #include <heddle/spgemm/cuda/pattern_tables.cuh>
+#include <heddle/spgemm/cuda/repeated_rows.cuh>
 #include <heddle/spgemm/cuda/row_bins.cuh>
 #include <heddle/spgemm/cuda/row_team.cuh>
 
@@ -25,22 +26,22 @@ constexpr int kLongestFirst[] = {kMasksOfBlock, 8, 7, 6, kMasksOfWarp, 5, 4, 3, 
 /// the first one.
 template <int W>
 __global__ void bin_kernel(PatternFactors factors, const std::int64_t* rows_of_B,
-                           const std::int32_t* blocks_of_B, const std::int32_t* leaders,
-                           std::int32_t* bins, BinCounts* counts) {
+                           const std::int32_t* blocks_of_B, Runs runs, std::int32_t* bins,
+                           BinCounts* counts) {
   using Team = RowTeam<W>;
   __shared__ unsigned shared[kMostBins];
   BlockCounts here(shared);
   const Index teams = thread_count() / W;
   for (Index i = Team::number(); Team::any(i < factors.rows); i += teams) {
     const bool is_row = i < factors.rows;
-    const bool leads = is_row && leaders[i] == i;
+    const bool leads = is_row && runs.leads(i);
     const RowWork work = work_of_row<W>(factors, rows_of_B, blocks_of_B, i, leads);
     here.longest = work.longest > here.longest ? work.longest : here.longest;
     if (!is_row || Team::lane() != 0) continue;
     bins[i] = leads ? bin_of_bound(work.blocks, factors.cols) : kPatternBins;
     if (!leads) continue;
     here.count(bins[i]);
-    const Index length = count_below(leaders + i, factors.rows - i, static_cast<Index>(i) + 1);
+    const Index length = runs.count_from(i, kMostRowsOfRun);
     here.multiplications += work.products * length;
     here.leading_products += work.products;
     here.leading_blocks += work.blocks;
@@ -179,12 +180,12 @@ void launch_bins(CudaContext& context, const RowBins& rows, Index cols, int stag
 
 RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
                      const std::int64_t* rows_of_B, const DeviceIntegers& blocks_of_B,
-                     const DeviceIntegers& leaders, BinCounts& counts) {
+                     const RunPlaces& places, BinCounts& counts) {
   DeviceIntegers bins(context, static_cast<std::size_t>(factors.rows));
   Buffer<BinCounts, DeviceSpace> counted = no_counts(context);
   const auto launch = [&]<int W>(std::integral_constant<int, W>) {
     bin_kernel<W><<<grid_for(context, factors.rows * W), kThreads, 0, context.stream()>>>(
-        factors, rows_of_B, blocks_of_B.data(), leaders.data(), bins.data(), counted.data());
+        factors, rows_of_B, blocks_of_B.data(), runs_of(places), bins.data(), counted.data());
     check_launch();
   };
   if (factors.entries <= kShortRow * factors.rows) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spgemm/cuda/block_rows.hpp>
+#include <heddle/spgemm/cuda/repeated_rows.hpp>
 #include <heddle/spgemm/cuda/row_bins.hpp>
 
 /// The symbolic phase: the pattern of C = A B by hash tables of blocks of columns in shared memory.
@@ -38,11 +39,11 @@ inline constexpr int kMasksOfBlock = kTables + 2;
 inline constexpr int kPatternBins = kTables + 3;
 
 /// The leading rows of all runs in bins, by the number of blocks in the rows of B that they need.
-/// `blocks_of_B`: see `count_blocks`. `leaders`: see `find_run_leaders`. `counts` ← all of
+/// `blocks_of_B`: see `count_blocks`. `places`: see `RunPlaces`. `counts` ← all of
 /// `BinCounts`.
 RowBins bin_by_bound(CudaContext& context, const PatternFactors& factors,
                      const std::int64_t* rows_of_B, const DeviceIntegers& blocks_of_B,
-                     const DeviceIntegers& leaders, BinCounts& counts);
+                     const RunPlaces& places, BinCounts& counts);
 
 /// sizes of all rows in the bins.
 void count_rows(CudaContext& context, const PatternFactors& factors, const RowBins& bins,

@@ -29,17 +29,17 @@ PatternFactors factors_of(const CsrView<T, DeviceSpace>& A, const CsrView<T, Dev
           .B = {B.row_offsets, B.columns, counts, blocks}};
 }
 
-/// Finds the leaders of all runs, the bins of their rows, and the blocks of B where these are read.
+/// Finds all runs, the bins of the rows that lead them, and the blocks of B where these are read.
 template <class T>
 void find_leading_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                        const CsrView<T, DeviceSpace>& B, RowBlocks& blocks,
                        InspectedProduct& product) {
   product.row_offsets = {context, static_cast<std::size_t>(A.rows) + 1};
-  product.leaders = find_run_leaders(context, A, B);
+  product.places = find_runs(context, A, B);
   blocks.counts = count_blocks(context, B);
   BinCounts counts{};
   product.pattern_rows = bin_by_bound(context, factors_of(A, B, nullptr, nullptr), B.row_offsets,
-                                      blocks.counts, product.leaders, counts);
+                                      blocks.counts, product.places, counts);
   product.set_counts(counts, A);
   if (product.by_blocks) {
     blocks.blocks = {context, static_cast<std::size_t>(B.nnz)};
@@ -47,7 +47,7 @@ void find_leading_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   }
 }
 
-/// Counts the entries of all rows of C, whose leaders and bins are known.
+/// Counts the entries of all rows of C, whose runs and bins are known.
 template <class T>
 void count_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                    const CsrView<T, DeviceSpace>& B, const RowBlocks& blocks,
@@ -57,10 +57,10 @@ void count_entries(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   const ColumnBlock* of_B = product.by_blocks ? blocks.blocks.data() : nullptr;
   count_rows(context, factors_of(A, B, of_B, blocks.counts.data()), product.pattern_rows,
              {offsets, row_blocks.data()});
-  spread_counts(context, product.leaders, offsets);
+  spread_counts(context, product.places, offsets);
   queue_exclusive_sum(context, offsets, A.rows + 1);
   product.value_rows =
-      bin_by_size(context, A, B, product.leaders, offsets, row_blocks.data(), product.entries);
+      bin_by_size(context, A, B, product.places, offsets, row_blocks.data(), product.entries);
 }
 
 /// Sets counts.nnz and counts.multiplications.
@@ -81,30 +81,37 @@ InspectedProduct inspect(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   } else if (!inspect_small_product(context, A, B, blocks, product)) {
     count_entries(context, A, B, blocks, product);
   }
-  if (!product.has_runs(A.rows)) product.leaders = {};
+  if (!product.has_runs(A.rows)) product.places = {};
   counts.multiplications = product.multiplications;
   counts.nnz = product.entries;
   return product;
 }
 
+/// The bytes of the blocks of B and their counts if the columns of C are found from them. 0 if not:
+/// they must fit into the memory of C's values, which is not in use then.
+template <class T>
+std::size_t bytes_of_blocks(const InspectedProduct& product, const CsrView<T, DeviceSpace>& B) {
+  if (!product.by_blocks) return 0;
+  const std::size_t bytes = static_cast<std::size_t>(B.nnz) * sizeof(ColumnBlock) +
+                            static_cast<std::size_t>(B.rows) * sizeof(std::int32_t);
+  return bytes <= static_cast<std::size_t>(product.entries) * sizeof(T) ? bytes : 0;
+}
+
 /// Writes the columns of C, whose row offsets are known, but for those that `compute_values`
-/// writes.
+/// writes. `memory`: of `bytes_of_blocks`, null if these are 0.
 template <class T>
 void fill_columns(CudaContext& context, const InspectedProduct& product,
                   const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
-                  const ProductArrays<T>& C) {
-  if (C.nnz == 0) return;
-  // Until its values are computed, their memory holds the blocks of B.
-  auto* const blocks = reinterpret_cast<ColumnBlock*>(C.values);
-  auto* const counts = reinterpret_cast<std::int32_t*>(blocks + B.nnz);
-  const Index bytes = B.nnz * static_cast<Index>(sizeof(ColumnBlock)) +
-                      B.rows * static_cast<Index>(sizeof(std::int32_t));
-  const bool by_blocks = product.by_blocks && bytes <= C.nnz * static_cast<Index>(sizeof(T)) &&
-                         reinterpret_cast<std::uintptr_t>(C.values) % alignof(ColumnBlock) == 0;
-  if (by_blocks) write_blocks(context, B, blocks, counts);
-  fill_rows(context, factors_of(A, B, by_blocks ? blocks : nullptr, counts), product.pattern_rows,
-            C.row_offsets, C.columns);
-  if (product.has_runs(A.rows)) copy_patterns(context, product.leaders, C.row_offsets, C.columns);
+                  const std::int64_t* row_offsets, std::int32_t* columns, void* memory) {
+  if (product.entries == 0) return;
+  auto* const blocks = static_cast<ColumnBlock*>(memory);
+  std::int32_t* counts = nullptr;
+  if (blocks != nullptr) {
+    counts = reinterpret_cast<std::int32_t*>(blocks + B.nnz);
+    write_blocks(context, B, blocks, counts);
+  }
+  fill_rows(context, factors_of(A, B, blocks, counts), product.pattern_rows, row_offsets, columns);
+  if (product.has_runs(A.rows)) copy_patterns(context, product.places, row_offsets, columns);
 }
 
 }  // namespace
@@ -130,7 +137,9 @@ void fill_pattern(CudaContext& context, const ProductSchedule<DeviceSpace>& prod
   check(cudaMemcpyAsync(C.row_offsets, product.row_offsets.data(),
                         product.row_offsets.size() * sizeof(Index), cudaMemcpyDeviceToDevice,
                         context.stream()));
-  fill_columns(context, product, A, B, C);
+  const bool fits = bytes_of_blocks<T>(product, B) > 0 &&
+                    reinterpret_cast<std::uintptr_t>(C.values) % alignof(ColumnBlock) == 0;
+  fill_columns(context, product, A, B, C.row_offsets, C.columns, fits ? C.values : nullptr);
 }
 
 template <Scalar T>
@@ -138,7 +147,7 @@ void compute_values(CudaContext& context, const ProductSchedule<DeviceSpace>& pr
                     CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, const ProductArrays<T>& C,
                     bool with_columns) {
   if (C.nnz == 0) return;
-  compute_rows<T>(context, A, B, product.value_rows, product.leaders, product.longest_of_B,
+  compute_rows<T>(context, A, B, product.value_rows, product.places, product.longest_of_B,
                   {C.row_offsets, C.columns, C.values}, with_columns);
 }
 
@@ -150,11 +159,19 @@ CsrMatrix<T, DeviceSpace> spgemm(CudaContext& context, CsrView<T, DeviceSpace> A
   detail::require_factors(A, B);
   SpgemmCounts counts{.rows = A.rows, .cols = B.cols};
   detail::ProductSchedule<DeviceSpace> product{detail::inspect(context, A, B, counts)};
+  // What the columns alone need is freed before the values are allocated.
+  Buffer<std::int32_t, DeviceSpace> columns(context, static_cast<std::size_t>(counts.nnz));
+  {
+    const std::size_t bytes = detail::bytes_of_blocks<T>(product, B);
+    Buffer<char, DeviceSpace> blocks(context, bytes);
+    detail::fill_columns(context, product, A, B, product.row_offsets.data(), columns.data(),
+                         bytes > 0 ? blocks.data() : nullptr);
+    product.pattern_rows.rows = {};
+  }
   CsrMatrix<T, DeviceSpace> C(context, counts.rows, counts.cols, counts.nnz,
-                              std::move(product.row_offsets));
-  const detail::ProductArrays<T> arrays{counts.nnz, C.row_offsets(), C.columns(), C.values()};
-  detail::fill_columns(context, product, A, B, arrays);
-  detail::compute_values<T>(context, product, A, B, arrays, true);
+                              std::move(product.row_offsets), std::move(columns));
+  detail::compute_values<T>(context, product, A, B,
+                            {counts.nnz, C.row_offsets(), C.columns(), C.values()}, true);
   detail::count_product(context, A, B, counts);
   return C;
 }

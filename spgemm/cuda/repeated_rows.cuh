@@ -39,6 +39,34 @@ inline constexpr Index kLeastChunk = 12;
 /// Longer rows of C leave too few chunks in shared memory.
 inline constexpr Index kMostRunEntries = 256;
 
+/// The runs of the rows of C, see `RunPlaces`.
+struct Runs {
+  const RunPlace* places = nullptr;
+  Index rows = 0;
+
+  __device__ Index leader(Index i) const { return i - places[i]; }
+  __device__ bool leads(Index i) const { return places[i] == 0; }
+
+  /// Row i and those behind it in its run, `most` at most.
+  __device__ Index count_from(Index i, Index most) const {
+    Index first = 1;
+    Index end = rows - i < most ? rows - i : most;
+    while (first < end) {
+      const Index middle = first + (end - first) / 2;
+      if (places[i + middle] == places[i] + middle) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return first;
+  }
+};
+
+inline Runs runs_of(const RunPlaces& places) {
+  return {places.data(), static_cast<Index>(places.size())};
+}
+
 /// The chunk of a run that row i belongs to.
 struct Chunk {
   Index first;
@@ -50,11 +78,9 @@ struct Chunk {
   }
 };
 
-__device__ inline Chunk chunk_of(const std::int32_t* leaders, Index rows, Index i) {
-  const std::int32_t leader = leaders[i];
-  const Index first = leader + (i - leader) / kWarp * kWarp;
-  const Index most = rows - first < kWarp ? rows - first : Index{kWarp};
-  return {first, count_below(leaders + first, most, leader + 1)};
+__device__ inline Chunk chunk_of(const Runs& runs, Index i) {
+  const Index first = i - runs.places[i] % kWarp;
+  return {first, runs.count_from(first, kWarp)};
 }
 
 }  // namespace heddle::detail

@@ -150,13 +150,13 @@ __device__ void write_rows(const T* sums, const std::int32_t* columns, int heigh
 /// same places of A, B and C, counted from the beginnings of their own rows. The rows of B for the
 /// next factor are copied while those for this one are added.
 template <class T>
-__global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                           const std::int32_t* leaders, const std::int32_t* rows, int capacity,
-                           int staged, ProductTarget<T> C, bool with_columns) {
+__global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, Runs runs,
+                           const std::int32_t* rows, int capacity, int staged, ProductTarget<T> C,
+                           bool with_columns) {
   const BesideOthers beside;
   const int lane = lane_index();
   const Index row = rows[blockIdx.x];
-  const int height = static_cast<int>(chunk_of(leaders, A.rows, row).rows);
+  const int height = static_cast<int>(chunk_of(runs, row).rows);
   const Index begin = C.row_offsets[row];
   const int entries = static_cast<int>(C.row_offsets[row + 1] - begin);
   T* sums = reinterpret_cast<T*>(shared_memory);
@@ -164,9 +164,8 @@ __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
   std::int32_t* columns = reinterpret_cast<std::int32_t*>(stage + 2 * kWarp * staged);
   RunFactors<T> factors(A, B, row, height);
   RunFactor<T> next = factors.load(0, stage, staged);
-  const std::int32_t leader = leaders[row];
-  const std::int32_t* pattern = C.columns + C.row_offsets[leader];
-  const auto moved = static_cast<std::int32_t>(row) - leader;
+  const int moved = runs.places[row];
+  const std::int32_t* pattern = C.columns + C.row_offsets[row - moved];
   for (int j = lane; j < entries; j += kWarp) columns[j] = pattern[j] + moved;
   for (int j = 0; j < entries; ++j) sums[j * kSumStride + lane] = T{0};
   const int mine = lane < height ? lane : height - 1;
@@ -203,20 +202,20 @@ __global__ void run_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
 template <Scalar T>
 void compute_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                  const DeviceIntegers& leaders, Index longest_of_B, int capacity,
-                  const ProductTarget<T>& C, bool with_columns) {
+                  const Runs& runs, Index longest_of_B, int capacity, const ProductTarget<T>& C,
+                  bool with_columns) {
   const int staged = static_cast<int>(std::min(longest_of_B, kMostStaged)) | 1;
   const auto numbers = static_cast<std::size_t>(capacity * kSumStride + 2 * kWarp * staged);
   const std::size_t bytes =
       numbers * sizeof(T) + static_cast<std::size_t>(capacity) * sizeof(std::int32_t);
-  group.launch<kWarp>(run_kernel<T>, count, kWarp, bytes, A, B, leaders.data(), rows, capacity,
-                      staged, C, with_columns);
+  group.launch<kWarp>(run_kernel<T>, count, kWarp, bytes, A, B, runs, rows, capacity, staged, C,
+                      with_columns);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                            \
   template void compute_runs(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                              const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
-                             const DeviceIntegers&, Index, int, const ProductTarget<T>&, bool);
+                             const Runs&, Index, int, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spgemm/cuda/launch_group.cuh>
+#include <heddle/spgemm/cuda/repeated_rows.cuh>
 #include <heddle/spgemm/cuda/values.hpp>
 
 /// Rows of C whose patterns are shifted copies of the row before.
@@ -11,15 +12,15 @@ namespace heddle::detail {
 template <Scalar T>
 void compute_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                   const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                  const DeviceIntegers& leaders, Index longest_of_B, int capacity,
-                  const ProductTarget<T>& C, bool with_columns);
+                  const Runs& runs, Index longest_of_B, int capacity, const ProductTarget<T>& C,
+                  bool with_columns);
 
 /// The values of strips of up to `chunks` chunks of runs that need at most `bytes` of shared memory
 /// as a `GatheredChunk`.
 template <Scalar T>
 void gather_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                  const CsrView<T, DeviceSpace>& B, const std::int32_t* rows, Index count,
-                 const DeviceIntegers& leaders, int chunks, Index bytes, const ProductTarget<T>& C,
+                 const Runs& runs, int chunks, Index bytes, const ProductTarget<T>& C,
                  bool with_columns);
 
 }  // namespace heddle::detail

@@ -51,7 +51,7 @@ struct SmallProduct {
   int chunks = 1;  ///< per strip
 
   std::int64_t* row_offsets = nullptr;
-  std::int32_t* leaders = nullptr;
+  RunPlace* places = nullptr;
   std::int32_t* pattern_rows = nullptr;
   std::int32_t* value_rows = nullptr;
 
@@ -63,6 +63,8 @@ struct SmallProduct {
   std::int32_t* bins = nullptr;           ///< per row of C, of the phase at hand
   RowSizes sizes{};                       ///< of leading rows
   Index* sums = nullptr;                  ///< entries of C per slice of rows
+
+  __device__ Runs runs() const { return {places, A.rows}; }
 };
 
 /// A thread block's slice of the rows of C.
@@ -146,9 +148,9 @@ __device__ std::int32_t leader_before(const unsigned* repeats, Index first) {
   }
 }
 
-/// The first row of the run of each row. A word of 32 rows per warp.
+/// The place of each row in its run. A word of 32 rows per warp.
 template <class T>
-__device__ void find_leaders(const SmallProduct<T>& product) {
+__device__ void find_places(const SmallProduct<T>& product) {
   const Index rows = product.A.rows;
   const int lane = lane_index();
   for (Index first = thread_index() - lane; first < rows; first += thread_count()) {
@@ -158,8 +160,8 @@ __device__ void find_leaders(const SmallProduct<T>& product) {
     const unsigned up_to_here = leads & (kAllLanes >> (kWarp - 1 - lane));
     if (first + lane >= rows) continue;
     const int place = kWarp - 1 - __clz(static_cast<int>(up_to_here));
-    product.leaders[first + lane] =
-        up_to_here != 0 ? static_cast<std::int32_t>(first) + place : before;
+    const Index leader = up_to_here != 0 ? first + place : before;
+    product.places[first + lane] = static_cast<RunPlace>(first + lane - leader);
   }
 }
 
@@ -212,13 +214,14 @@ __device__ void count_leading_rows(const SmallProduct<T>& product, char* memory)
 template <class T>
 __device__ void look_at_C(const SmallProduct<T>& product, unsigned* shared) {
   BlockCounts here(shared);
+  const Runs runs = product.runs();
   const RowSlice slice(product.A.rows);
   Index sum = 0;
   for (Index i = slice.first + threadIdx.x; i < slice.end; i += kThreads) {
-    const std::int32_t leader = product.leaders[i];
+    const Index leader = runs.leader(i);
     const Index entries = product.sizes.entries[leader];
-    const int bin = bin_of_row(product.A, product.B, product.leaders, i, entries,
-                               product.sizes.blocks[leader], product.chunks);
+    const int bin = bin_of_row(product.A, product.B, runs, i, entries, product.sizes.blocks[leader],
+                               product.chunks);
     product.bins[i] = bin;
     if (bin < kValueBins) here.count(bin);
     sum += entries;
@@ -248,7 +251,7 @@ __device__ void write_offsets(const SmallProduct<T>& product) {
     const Index i = first + threadIdx.x;
     int entries = 0;
     if (i < slice.end) {
-      entries = static_cast<int>(product.sizes.entries[product.leaders[i]]);
+      entries = static_cast<int>(product.sizes.entries[i - product.places[i]]);
     }
     int added = 0;
     const int place = RowTeam<kThreads>::scan(entries, added);
@@ -274,7 +277,7 @@ __global__ __launch_bounds__(kThreads, kLeastBlocks) void inspect_kernel(SmallPr
   look_at_A(product, shared);
   all.sync();
   write_blocks_of_B(product);
-  find_leaders(product);
+  find_places(product);
   collect_rows(product.bins, rows, kPatternBins, &product.counts->pattern, product.pattern_rows);
   if (!PatternChoice(product.counts->pattern).counts_here) return;
   all.sync();
@@ -364,7 +367,7 @@ bool inspect_small_product(CudaContext& context, const CsrView<T, DeviceSpace>& 
 
   const auto rows = static_cast<std::size_t>(A.rows);
   product.row_offsets = {context, rows + 1};
-  product.leaders = {context, rows};
+  product.places = {context, rows};
   product.pattern_rows.rows = {context, rows};
   product.value_rows.rows = {context, rows};
   blocks.blocks = {context, static_cast<std::size_t>(B.nnz)};
@@ -379,7 +382,7 @@ bool inspect_small_product(CudaContext& context, const CsrView<T, DeviceSpace>& 
                                     .B = {.offsets = B.row_offsets, .columns = B.columns}},
                         .chunks = chunks_per_strip(context, A.rows),
                         .row_offsets = product.row_offsets.data(),
-                        .leaders = product.leaders.data(),
+                        .places = product.places.data(),
                         .pattern_rows = product.pattern_rows.rows.data(),
                         .value_rows = product.value_rows.rows.data(),
                         .blocks_of_B = blocks.blocks.data(),

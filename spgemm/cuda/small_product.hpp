@@ -13,7 +13,7 @@ bool is_small_product(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceS
 
 /// Inspects a small product. A.rows, A.nnz and B.nnz are positive. Waits for the device. `blocks`:
 /// see `InspectedProduct::by_blocks`. Returns false if the rows of C have so many multiplications
-/// that launches for each bin are faster: then only the leaders and the bins for the pattern are
+/// that launches for each bin are faster: then only the runs and the bins for the pattern are
 /// found.
 template <Scalar T>
 bool inspect_small_product(CudaContext& context, const CsrView<T, DeviceSpace>& A,

@@ -17,7 +17,7 @@ __host__ __device__ constexpr int table_bytes(int bin) { return 512 << bin; }
 inline constexpr int kTableBinsOfFewColumns = 6;
 inline constexpr Index kFewColumns = 1 << 18;
 
-/// Bins of chunks of runs (see `find_run_leaders`), by the entries of a row of C: 8, 12, 16, 24 …
+/// Bins of chunks of runs (see `find_runs`), by the entries of a row of C: 8, 12, 16, 24 …
 inline constexpr int kRunBins = 11;
 __host__ __device__ constexpr int run_entries(int bin) {
   return ((bin % 2 == 0 ? 8 : 12) << (bin / 2));
@@ -58,10 +58,8 @@ __device__ inline Index bytes_needed(Index entries, Index blocks, int scalar_byt
 }
 
 /// The first chunk of the strip of row i.
-__device__ inline Chunk first_of_strip(const std::int32_t* leaders, Index rows, Index i,
-                                       int chunks) {
-  const Index leader = leaders[i];
-  return chunk_of(leaders, rows, leader + (i - leader) / (kWarp * chunks) * (kWarp * chunks));
+__device__ inline Chunk first_of_strip(const Runs& runs, Index i, int chunks) {
+  return chunk_of(runs, i - runs.places[i] % (kWarp * chunks));
 }
 
 /// The bin of strips whose first chunk is `chunk`, kGatherBins if they do not suit.
@@ -88,16 +86,15 @@ __device__ int gather_bin(const CsrView<T, DeviceSpace>& A, const CsrView<T, Dev
 /// `leader_blocks`: blocks of columns of the leading row of its run. `chunks`: per strip.
 template <class T>
 __device__ int bin_of_row(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
-                          const std::int32_t* leaders, Index i, Index entries,
-                          std::int32_t leader_blocks, int chunks) {
+                          const Runs& runs, Index i, Index entries, std::int32_t leader_blocks,
+                          int chunks) {
   constexpr int scalar_bytes = sizeof(T);
-  const Index rows = A.rows;
   const Index cols = B.cols;
   if (entries == 0) return kValueBins;
-  const Chunk chunk = chunk_of(leaders, rows, i);
+  const Chunk chunk = chunk_of(runs, i);
   if (chunk.is_computed(entries)) {
     if (i != chunk.first) return kValueBins;
-    const Chunk strip = first_of_strip(leaders, rows, i, chunks);
+    const Chunk strip = first_of_strip(runs, i, chunks);
     const int gathering = gather_bin(A, B, strip, entries);
     if (gathering < kGatherBins) return i == strip.first ? kFirstGatherBin + gathering : kValueBins;
     int bin = 0;
@@ -105,7 +102,7 @@ __device__ int bin_of_row(const CsrView<T, DeviceSpace>& A, const CsrView<T, Dev
     return kFirstRunBin + bin;
   }
   // Moved by some columns, a block of the leading row may lie in two.
-  const Index moved = leaders[i] == i ? Index{leader_blocks} : 2 * Index{leader_blocks};
+  const Index moved = runs.leads(i) ? Index{leader_blocks} : 2 * Index{leader_blocks};
   const Index bytes = bytes_needed(entries, moved < entries ? moved : entries, scalar_bytes);
   const int bins = cols < kFewColumns ? kTableBinsOfFewColumns : kTableBins;
   int bin = 0;

@@ -18,15 +18,14 @@ constexpr int kTeamThreads = 128;
 constexpr int kBlockBytes = 32 * 1024;
 
 template <class T>
-__global__ void bin_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B,
-                           const std::int32_t* leaders, const std::int64_t* row_offsets,
-                           const std::int32_t* blocks, int chunks, std::int32_t* bins,
-                           BinCounts* counts) {
+__global__ void bin_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B, Runs runs,
+                           const std::int64_t* row_offsets, const std::int32_t* blocks, int chunks,
+                           std::int32_t* bins, BinCounts* counts) {
   __shared__ unsigned shared[kMostBins];
   BlockCounts here(shared);
   for (Index i = thread_index(); i < A.rows; i += thread_count()) {
-    const int bin = bin_of_row(A, B, leaders, i, row_offsets[i + 1] - row_offsets[i],
-                               blocks[leaders[i]], chunks);
+    const int bin = bin_of_row(A, B, runs, i, row_offsets[i + 1] - row_offsets[i],
+                               blocks[runs.leader(i)], chunks);
     bins[i] = bin;
     if (bin < kValueBins) here.count(bin);
   }
@@ -182,12 +181,12 @@ void compute_by_tables(LaunchGroup& group, Index resident_threads, const CsrView
 
 template <Scalar T>
 RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                    const CsrView<T, DeviceSpace>& B, const DeviceIntegers& leaders,
+                    const CsrView<T, DeviceSpace>& B, const RunPlaces& places,
                     const std::int64_t* row_offsets, const std::int32_t* blocks, Index& entries) {
-  DeviceIntegers bins(context, leaders.size());
+  DeviceIntegers bins(context, places.size());
   Buffer<BinCounts, DeviceSpace> counts = no_counts(context);
   bin_kernel<T><<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
-      A, B, leaders.data(), row_offsets, blocks, chunks_per_strip(context, A.rows), bins.data(),
+      A, B, runs_of(places), row_offsets, blocks, chunks_per_strip(context, A.rows), bins.data(),
       counts.data());
   check_launch();
   BinCounts fetched{};
@@ -198,9 +197,8 @@ RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 
 template <Scalar T>
 void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                  const CsrView<T, DeviceSpace>& B, const RowBins& bins,
-                  const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C,
-                  bool with_columns) {
+                  const CsrView<T, DeviceSpace>& B, const RowBins& bins, const RunPlaces& places,
+                  Index longest_of_B, const ProductTarget<T>& C, bool with_columns) {
   constexpr Index kNarrow = 8;
   constexpr Index kMedium = 16;
   LaunchGroup group(context.stream());
@@ -215,24 +213,24 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   }
   for (int r = 0; r < kRunBins; ++r) {
     const int bin = kFirstRunBin + r;
-    compute_runs(group, A, B, bins.first(bin), bins.count(bin), leaders, longest_of_B,
+    compute_runs(group, A, B, bins.first(bin), bins.count(bin), runs_of(places), longest_of_B,
                  run_entries(r), C, with_columns);
   }
   const int chunks = chunks_per_strip(context, A.rows);
   for (int g = 0; g < kGatherBins; ++g) {
     const int bin = kFirstGatherBin + g;
-    gather_runs(group, A, B, bins.first(bin), bins.count(bin), leaders, chunks, gather_bytes(g), C,
-                with_columns);
+    gather_runs(group, A, B, bins.first(bin), bins.count(bin), runs_of(places), chunks,
+                gather_bytes(g), C, with_columns);
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                         \
-  template RowBins bin_by_size(CudaContext&, const CsrView<T, DeviceSpace>&,          \
-                               const CsrView<T, DeviceSpace>&, const DeviceIntegers&, \
-                               const std::int64_t*, const std::int32_t*, Index&);     \
-  template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,            \
-                             const CsrView<T, DeviceSpace>&, const RowBins&,          \
-                             const DeviceIntegers&, Index, const ProductTarget<T>&, bool);
+#define HEDDLE_INSTANTIATE(T)                                                                  \
+  template RowBins bin_by_size(CudaContext&, const CsrView<T, DeviceSpace>&,                   \
+                               const CsrView<T, DeviceSpace>&, const RunPlaces&,               \
+                               const std::int64_t*, const std::int32_t*, Index&);              \
+  template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,                     \
+                             const CsrView<T, DeviceSpace>&, const RowBins&, const RunPlaces&, \
+                             Index, const ProductTarget<T>&, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -9,7 +9,7 @@ namespace heddle::detail {
 /// rows of all runs. `entries` ← the entries of C, which the row offsets end with.
 template <Scalar T>
 RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                    const CsrView<T, DeviceSpace>& B, const DeviceIntegers& leaders,
+                    const CsrView<T, DeviceSpace>& B, const RunPlaces& places,
                     const std::int64_t* row_offsets, const std::int32_t* blocks, Index& entries);
 
 /// C in device memory.
@@ -24,8 +24,7 @@ struct ProductTarget {
 /// if `with_columns` is set.
 template <Scalar T>
 void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                  const CsrView<T, DeviceSpace>& B, const RowBins& bins,
-                  const DeviceIntegers& leaders, Index longest_of_B, const ProductTarget<T>& C,
-                  bool with_columns);
+                  const CsrView<T, DeviceSpace>& B, const RowBins& bins, const RunPlaces& places,
+                  Index longest_of_B, const ProductTarget<T>& C, bool with_columns);
 
 }  // namespace heddle::detail
