@@ -35,8 +35,9 @@ class HybridBand {
 
 /// The costs of products of band matrices with about `rows` rows in the precision T, from products
 /// of bands of two to six diagonals on each side alone and on both. They depend on the rows,
-/// because small matrices stay in the host's caches. Takes as long as some hundred products. Throws
-/// `InvalidArgument` for a number of rows that is not positive, `OutOfMemory`.
+/// because small matrices stay in the host's caches. Takes as long as some hundred products, and
+/// at least .07 s. Throws `InvalidArgument` for a number of rows that is not positive,
+/// `OutOfMemory`.
 template <Scalar T>
 BandCosts measure_band_costs(CudaContext& gpu, HostContext& host, Index rows);
 

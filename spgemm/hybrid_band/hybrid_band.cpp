@@ -146,7 +146,8 @@ double median(std::vector<double>& times) {
   return *middle;
 }
 
-/// The median times of a product with this share: of the host, of the GPU, and of all.
+/// The median times of a product with this share: of the host, of the GPU, and of all. With both
+/// sides at work, what neither of them does counts for both.
 struct Times {
   double host = 0;
   double gpu = 0;
@@ -155,18 +156,21 @@ struct Times {
 
 template <class T>
 Times time_share(HybridBand<T>& product, double host_share) {
-  constexpr int kRuns = 7;
+  // Runs after one that is not counted: threads and GPU reach their pace after some of them.
+  constexpr std::size_t kLeastRuns = 7;
+  constexpr double kLeastMs = 3;
   HybridReport report;
   product.multiply(host_share, report);
   std::vector<double> host;
   std::vector<double> gpu;
   std::vector<double> all;
-  for (int run = 0; run < kRuns; ++run) {
+  for (double total = 0; all.size() < kLeastRuns || total < kLeastMs; total += all.back()) {
     const Clock::time_point begin = Clock::now();
     product.multiply(host_share, report);
     all.push_back(since(begin));
-    host.push_back(report.cpu_ms);
-    gpu.push_back(report.gpu_ms);
+    const double rest = all.back() - std::max(report.cpu_ms, report.gpu_ms);
+    host.push_back(report.cpu_ms > 0 ? report.cpu_ms + rest : 0);
+    gpu.push_back(report.gpu_ms > 0 ? report.gpu_ms + rest : 0);
   }
   return {median(host), median(gpu), median(all)};
 }
