@@ -34,7 +34,7 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
  private:
   /// On a GPU, one that suits a single column and builds little beside A: there are few products.
   static SpmmOptions kernel() {
-    return {.kernel = std::same_as<Ctx, HostContext> ? "auto" : "narrow_merge"};
+    return {.kernel = std::same_as<Ctx, HostContext> ? "auto" : "row_parallel"};
   }
 
   SpmmPlan<T, Ctx> plan_;

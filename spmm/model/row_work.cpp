@@ -20,6 +20,7 @@ struct RowLanes {
   double groups = 1;  ///< of lanes, for the nonzeros of a row
   double unroll = 4;  ///< nonzeros whose loads are in flight together
   double threads = kThreads;
+  double longest = 1e18;   ///< entries of a row that its lanes add; longer ones have others
   bool shares_A = false;   ///< A is read through shared memory
   double value_bytes = 8;  ///< of A's values
 };
@@ -34,8 +35,9 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const double row_threads = shape.lanes * shape.groups;
   const double warp_rows = std::max(1.0, kWarp / row_threads);  // a row may lie in two warps
   const double warps = static_cast<double>(A.rows) * shape.stripes / warp_rows;
-  const double length =
-      A.row_mean * (1 + longest_of(product, shape.shares_A ? kThreads / row_threads : warp_rows));
+  const double length = std::min(
+      shape.longest,
+      A.row_mean * (1 + longest_of(product, shape.shares_A ? kThreads / row_threads : warp_rows)));
   const double steps = std::ceil(length / shape.groups) + shape.unroll / 2;
 
   KernelWork work;
@@ -64,7 +66,8 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   constexpr double kResidentWarps = 44;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 3 + 2 * std::ceil(steps / shape.unroll);
-  work.tail = 3 + 2 * std::ceil(static_cast<double>(A.row_max) / (shape.groups * shape.unroll));
+  const double longest = std::min(shape.longest, static_cast<double>(A.row_max));
+  work.tail = 3 + 2 * std::ceil(longest / (shape.groups * shape.unroll));
   return work;
 }
 
@@ -91,10 +94,31 @@ std::optional<KernelWork> row_split_work(const ProductShape& product) {
 }
 
 std::optional<KernelWork> row_parallel_work(const ProductShape& product) {
-  RowLanes shape = lanes_of(product, kWarp);
-  shape.groups =
-      std::min(static_cast<double>(cuda::row_groups(product.A)), std::floor(kWarp / shape.lanes));
-  return count_rows(product, shape);
+  const auto row_max = static_cast<double>(product.A.row_max);
+  const cuda::LongRowShape rows = cuda::long_row_shape(product.A, static_cast<Index>(product.N),
+                                                       static_cast<Index>(product.scalar_bytes));
+  const auto length = static_cast<double>(rows.length);
+  const bool has_long_rows = product.A.row_max > rows.limit;
+  const auto vectors = static_cast<Index>(std::ceil(product.N / load_width(product)));
+  RowLanes shape = lanes_of(product, has_long_rows ? cuda::lanes_of_group(vectors) : kWarp);
+  const double groups_of_warp = std::floor(kWarp / shape.lanes);
+  shape.groups = std::min(static_cast<double>(cuda::row_groups(product.A)), groups_of_warp);
+  if (!has_long_rows) {
+    if (shape.groups == 1) return std::nullopt;  // `row_split`
+    return count_rows(product, shape);
+  }
+  shape.longest = static_cast<double>(rows.limit);
+  KernelWork work = count_rows(product, shape);
+  const double of_segment = std::min(row_max, length) / (groups_of_warp * shape.unroll);
+  work.tail = std::max(work.tail, 3 + 2 * std::ceil(of_segment));
+  if (row_max > length) {
+    constexpr double kThreadsOfSum = 256;
+    constexpr double kColumnsOfSum = 16;
+    const double parts = std::ceil(row_max / length);
+    work.launches = 2;
+    work.tail += std::ceil(parts * std::min(product.N, kColumnsOfSum) / kThreadsOfSum);
+  }
+  return work;
 }
 
 std::optional<KernelWork> row_cached_work(const ProductShape& product) {

@@ -5,7 +5,6 @@
 #include <heddle/spmm/features/node_size.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
-#include <heddle/spmm/kernels/cuda/narrow_merge/narrow_merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/node_block/node_block_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/panel_mma_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/row_cached/row_cached_kernel.hpp>
@@ -35,13 +34,12 @@ constexpr std::string_view kRowParallel = cuda::RowParallelKernel::kTraits.name;
 constexpr std::string_view kRowCached = cuda::RowCachedKernel::kTraits.name;
 constexpr std::string_view kMerge = cuda::MergeKernel::kTraits.name;
 constexpr std::string_view kMergePath = cuda::MergePathKernel::kTraits.name;
-constexpr std::string_view kNarrowMerge = cuda::NarrowMergeKernel::kTraits.name;
 constexpr std::string_view kNodeBlock = cuda::NodeBlockKernel::kTraits.name;
 constexpr std::string_view kPanelMma = cuda::PanelMmaKernel::kTraits.name;
 constexpr std::string_view kStaged = cuda::StagedKernel::kTraits.name;
 
 /// Bounds on σ/d. Up to kUneven, a few lane groups per row balance the rows. From kVeryUneven on,
-/// only equal nonzeros per group do.
+/// only segments of long rows or equal nonzeros per group do.
 constexpr double kUneven = 1.2;
 constexpr double kVeryUneven = 2;
 /// The ratio of the longest to the mean row length from which one row keeps its lanes busy while
@@ -117,7 +115,7 @@ bool has_nodes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexc
 }
 
 std::string_view by_nonzeros(const MatrixFeatures& A, Index N) noexcept {
-  if (N <= kVeryNarrow) return kNarrowMerge;
+  if (N <= kNarrow) return kRowParallel;
   return is_very_uneven(A) && A.row_mean < kManyRows ? kMergePath : kMerge;
 }
 

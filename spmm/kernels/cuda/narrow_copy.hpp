@@ -8,4 +8,8 @@ namespace heddle::detail::cuda {
 inline constexpr std::string_view kNarrowCopy =
     "4·nnz, shared by kernels, where all values are exact in single precision";
 
+/// The same, and segments of long rows with the sums of their parts.
+inline constexpr std::string_view kNarrowCopyAndSegments =
+    "as row_split; 16 bytes per segment of a long row, N·sizeof(T) per segment of those in several";
+
 }  // namespace heddle::detail::cuda

@@ -120,10 +120,10 @@ TYPED_TEST(SpmmCuda, ARowWithManyCarries) {
     return columns;
   });
   const DeviceMatrix<TypeParam> device(this->context(), A);
-  for (const char* kernel :
-       {"merge", "merge_path", "nonzero_parallel", "narrow_merge", "staged_segments"}) {
+  for (const char* kernel : {"row_parallel", "merge", "merge_path", "nonzero_parallel",
+                             "narrow_merge", "staged_segments"}) {
     const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {kernel});
-    for (const Index N : {1, 3, 4, 17}) {
+    for (const Index N : {1, 3, 4, 17, 48}) {
       Case<TypeParam> product(A, N, {0, 0}, static_cast<TypeParam>(-0.7),
                               static_cast<TypeParam>(1.3));
       product.expect(product.multiply(this->context(), plan),

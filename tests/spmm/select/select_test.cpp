@@ -35,10 +35,10 @@ TEST(SelectKernel, EvenRowsAreSplitByRows) {
   EXPECT_EQ(choose_by_features(matrix(78, 0.05, 4.5), 1, 8).kernel, "row_parallel");
 }
 
-TEST(SelectKernel, UnevenRowsAreSplitByNonzeros) {
+TEST(SelectKernel, UnevenRowsAreCutIntoSegmentsOrSplitByNonzeros) {
   EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 16, 8).kernel, "merge_path");
   EXPECT_EQ(choose_by_features(matrix(300, 3, 1.2), 16, 8).kernel, "merge");
-  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 1, 8).kernel, "narrow_merge");
+  EXPECT_EQ(choose_by_features(matrix(30, 8, 1.2), 8, 8).kernel, "row_parallel");
 }
 
 TEST(SelectKernel, OneHeavyRowMakesRowsUneven) {
@@ -147,6 +147,37 @@ TEST(SelectKernel, RowGroupsFollowTheRowLength) {
   EXPECT_EQ(cuda::row_groups(matrix(0, 0, 1)), 1);
   EXPECT_EQ(cuda::row_groups(matrix(7, 0, 1)), 2);
   EXPECT_EQ(cuda::row_groups(matrix(1000, 0, 1)), 32);
+}
+
+TEST(SelectKernel, LongRowsAreThoseThatLaneGroupsOfOtherRowsTakeLongFor) {
+  const auto limit = [](double row_mean, Index N) {
+    return cuda::long_row_shape(matrix(row_mean, 0, 1), N, sizeof(double)).limit;
+  };
+  EXPECT_EQ(limit(3, 1), 32);
+  EXPECT_EQ(limit(16, 1), 128);
+  EXPECT_EQ(limit(100, 1), 512);  // no more than a segment
+  EXPECT_EQ(limit(20, 64), 64);
+  EXPECT_EQ(limit(1000, 1), 2000);  // even if all rows are long
+}
+
+TEST(SelectKernel, SegmentsOfLongRowsAreShorterForWideBlocks) {
+  const auto length = [](double row_mean, Index N, Index scalar_bytes) {
+    return cuda::long_row_shape(matrix(row_mean, 0, 1), N, scalar_bytes).length;
+  };
+  EXPECT_EQ(length(3, 2, sizeof(double)), 512);
+  EXPECT_EQ(length(3, 3, sizeof(double)), 256);
+  EXPECT_EQ(length(3, 8, sizeof(float)), 256);
+  EXPECT_EQ(length(3, 128, sizeof(double)), 64);
+  EXPECT_EQ(length(1000, 128, sizeof(double)), 2000);
+}
+
+TEST(SelectKernel, LanesOfAGroupIdleAsLittleAsStripesAllow) {
+  EXPECT_EQ(cuda::lanes_of_group(1), 1);
+  EXPECT_EQ(cuda::lanes_of_group(6), 8);
+  EXPECT_EQ(cuda::lanes_of_group(24), 8);
+  EXPECT_EQ(cuda::lanes_of_group(32), 32);
+  EXPECT_EQ(cuda::lanes_of_group(48), 16);
+  EXPECT_EQ(cuda::lanes_of_group(64), 32);
 }
 
 constexpr DeviceSizes kH200 = {.multiprocessors = 132, .threads_per_multiprocessor = 2048};

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/cuda/row_split/long_rows.hpp>
 
 namespace heddle::detail::cuda {
 
@@ -14,10 +15,14 @@ namespace heddle::detail::cuda {
 /// cyclically and add their sums by shuffles (balanced rows, parallel reduction, "RB_PR"). `groups`
 /// is rounded up to a power of two and limited to the groups that fit in a warp.
 ///
+/// `long_rows`: rows that are left to the first thread blocks of the same launch, a warp per
+/// segment. The rows in several segments are ended by `launch_add_parts`.
+///
 /// Reads A and the offsets once per stripe. Reads a row of B again whenever neighbouring rows do
 /// not find it in L1. Deterministic. `Product` is a `SpmmProduct`, a
 /// `GatheredProduct` or a `NarrowProduct`.
 template <class Product>
-void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes);
+void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes,
+                      const LongRowsView<typename Product::Value>& long_rows = {});
 
 }  // namespace heddle::detail::cuda

@@ -89,37 +89,65 @@ struct GroupsConfig {
   static constexpr int kRows = kThreads / kRowThreads;
   static constexpr int kStripe = kLanes * kWidth;
   static_assert(kRowThreads <= kWarpSize, "a row's lanes add up by shuffles");
+  using OfWarp = GroupsConfig<kWidth, kLanes, kWarpSize / kLanes>;  // all lanes of a warp
 };
 
-template <class Config, class Product>
-__global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(Product p) {
-  const Index row =
-      static_cast<Index>(blockIdx.x) * Config::kRows + threadIdx.x / Config::kRowThreads;
-  if (row >= p.A.rows) return;
-  const int lane = threadIdx.x % Config::kLanes;
+/// The sum of `entries` entries of A from `begin` on, in the group 0 of a row's threads.
+template <class Config, class Product, class Sum = Lane<typename Product::Value, Config::kWidth>>
+__device__ Sum sum_of_entries(const Product& p, Index begin, int entries, Index column) {
   const int group = threadIdx.x % Config::kRowThreads / Config::kLanes;
-  const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe + lane * Config::kWidth;
-
-  const Index begin = p.A.row_offsets[row];
-  const int length = static_cast<int>(p.A.row_offsets[row + 1] - begin);
-  wait_for_previous_kernel();
-  Lane<typename Product::Value, Config::kWidth> sum;
+  Sum sum;
   if (column < p.N) {
-    accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, values_from(p, begin), group, length,
+    accumulate<Config::kGroups, kUnroll>(p.A.columns + begin, values_from(p, begin), group, entries,
                                          p.B + column, b_pitch(p), sum);
   }
 #pragma unroll
   for (int step = Config::kGroups / 2; step > 0; step /= 2) {
     add_from_lane(step * Config::kLanes, Config::kRowThreads, sum);
   }
-  if (column < p.N && group == 0) finish<Storing::streaming>(p, row, column, sum);
+  return sum;
+}
+
+/// The first `segment_blocks` thread blocks add segments of long rows, a warp per segment, because
+/// they take longest.
+template <class Config, class Product>
+__global__ __launch_bounds__(kThreads, kDeepBlocks) void groups_kernel(
+    Product p, LongRowsView<typename Product::Value> long_rows, unsigned segment_blocks) {
+  const int lane = threadIdx.x % Config::kLanes;
+  const Index column = static_cast<Index>(blockIdx.y) * Config::kStripe + lane * Config::kWidth;
+  if (blockIdx.x < segment_blocks) {
+    using OfWarp = typename Config::OfWarp;
+    const Index number = static_cast<Index>(blockIdx.x) * OfWarp::kRows + threadIdx.x / kWarpSize;
+    if (number >= long_rows.count) return;
+    const RowSegment segment = long_rows.segments[number];
+    wait_for_previous_kernel();
+    const auto sum = sum_of_entries<OfWarp>(p, segment.begin, segment.entries, column);
+    if (column >= p.N || threadIdx.x % kWarpSize >= Config::kLanes) return;
+    if (segment.target >= 0) return finish<Storing::streaming>(p, segment.target, column, sum);
+    const RowParts<typename Product::Value>& parts = long_rows.parts;
+    return store(sum, parts.sums + (-1 - segment.target) * parts.pitch + column);
+  }
+  const Index row = static_cast<Index>(blockIdx.x - segment_blocks) * Config::kRows +
+                    threadIdx.x / Config::kRowThreads;
+  if (row >= p.A.rows) return;
+  const Index begin = p.A.row_offsets[row];
+  const auto entries = static_cast<int>(p.A.row_offsets[row + 1] - begin);
+  if (entries > long_rows.limit) return;
+  wait_for_previous_kernel();
+  const auto sum = sum_of_entries<Config>(p, begin, entries, column);
+  if (column < p.N && threadIdx.x % Config::kRowThreads < Config::kLanes) {
+    finish<Storing::streaming>(p, row, column, sum);
+  }
 }
 
 template <class Config, class Product>
-void launch_groups(CudaContext& context, const Product& product) {
-  const dim3 grid(blocks_for(product.A.rows, Config::kRows),
+void launch_groups(CudaContext& context, const Product& product,
+                   const LongRowsView<typename Product::Value>& long_rows) {
+  const unsigned segment_blocks = blocks_for(long_rows.count, Config::OfWarp::kRows);
+  const dim3 grid(segment_blocks + blocks_for(product.A.rows, Config::kRows),
                   blocks_for(product.N, Config::kStripe));
-  launch_dependent(groups_kernel<Config, Product>, {grid, kThreads}, context.stream(), product);
+  launch_dependent(groups_kernel<Config, Product>, {grid, kThreads}, context.stream(), product,
+                   long_rows, segment_blocks);
 }
 
 template <class T, class V>
@@ -142,12 +170,17 @@ class RowSplitPlan : public KernelPlan<T, DeviceSpace> {
 KernelMakers<DeviceSpace> RowSplitKernel::makers() { return makers_by_values<RowSplitPlan>(); }
 
 template <class Product>
-void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes) {
+void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes,
+                      const LongRowsView<typename Product::Value>& long_rows) {
+  if (long_rows.count > 0) {
+    const Index width = is_vectorisable(product) ? kVectorWidth<typename Product::Value> : 1;
+    most_lanes = lanes_of_group((product.N + width - 1) / width);
+  }
   dispatch_lanes(product, most_lanes, [&]<int kWidth, int kLanes>() {
     dispatch_at_least<1, 2, 4, 8, 16, 32>(groups, [&]<int kGroupsWanted>() {
       constexpr int kGroups = std::min(kGroupsWanted, kWarpSize / kLanes);
-      if constexpr (kGroups > 1) {
-        launch_groups<GroupsConfig<kWidth, kLanes, kGroups>>(context, product);
+      if (kGroups > 1 || long_rows.count > 0) {
+        launch_groups<GroupsConfig<kWidth, kLanes, kGroups>>(context, product, long_rows);
       } else {
         const int lanes = lanes_of_stripe((product.N + kWidth - 1) / kWidth, most_lanes);
         lanes == kLanes ? launch_rows<kWidth, kLanes>(context, product, lanes)
@@ -157,11 +190,14 @@ void launch_row_split(CudaContext& context, const Product& product, int groups, 
   });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                      \
-  template void launch_row_split(CudaContext&, const SpmmProduct<T>&, int, Index); \
-  template void launch_row_split(CudaContext&, const GatheredProduct<T>&, int, Index);
+#define HEDDLE_INSTANTIATE(T)                                                         \
+  template void launch_row_split(CudaContext&, const SpmmProduct<T>&, int, Index,     \
+                                 const LongRowsView<T>&);                             \
+  template void launch_row_split(CudaContext&, const GatheredProduct<T>&, int, Index, \
+                                 const LongRowsView<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
-template void launch_row_split(CudaContext&, const NarrowProduct<SpmmProduct<double>>&, int, Index);
+template void launch_row_split(CudaContext&, const NarrowProduct<SpmmProduct<double>>&, int, Index,
+                               const LongRowsView<double>&);
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

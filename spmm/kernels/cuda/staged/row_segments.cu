@@ -1,42 +1,10 @@
 #include <algorithm>
-#include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spmm/kernels/cuda/dispatch.hpp>
-#include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/staged/row_segments.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
 namespace {
-
-/// A thread block adds the parts of one row in a few columns: each of its groups every kGroups-th
-/// part, and the first group the sums of the others.
-constexpr int kColumns = 16;
-constexpr int kGroups = 16;
-
-template <class T>
-__global__ __launch_bounds__(kColumns* kGroups) void add_parts_kernel(SpmmProduct<T> p,
-                                                                      const SplitRow* split_rows,
-                                                                      const T* parts, Index pitch) {
-  __shared__ T sums[kGroups][kColumns];
-  const SplitRow split = split_rows[blockIdx.x];
-  const int lane = threadIdx.x % kColumns;
-  const int group = threadIdx.x / kColumns;
-  const Index column = static_cast<Index>(blockIdx.y) * kColumns + lane;
-  T sum = 0;
-  if (column < p.N) {
-#pragma unroll 4
-    for (Index part = split.first_part + group; part < split.last_part; part += kGroups) {
-      sum += parts[part * pitch + column];
-    }
-  }
-  sums[group][lane] = sum;
-  __syncthreads();
-  if (group > 0 || column >= p.N) return;
-#pragma unroll
-  for (int g = 1; g < kGroups; ++g) sum += sums[g][lane];
-  finish(p, split.row, column, Lane<T, 1>{{sum}});
-}
 
 template <class U>
 Buffer<U, DeviceSpace> upload(CudaContext& context, const std::vector<U>& host) {
@@ -71,19 +39,8 @@ RowSegments::RowSegments(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   split_rows_ = upload(context, split_rows);
 }
 
-template <class T>
-void RowSegments::add_parts(CudaContext& context, const SpmmProduct<T>& product, const T* parts,
-                            Index pitch) const {
-  if (split_rows_.size() == 0) return;
-  const dim3 grid(static_cast<unsigned>(split_rows_.size()), blocks_for(product.N, kColumns));
-  add_parts_kernel<<<grid, kColumns * kGroups, 0, context.stream()>>>(product, split_rows_.data(),
-                                                                      parts, pitch);
-  check_launch();
-}
-
-#define HEDDLE_INSTANTIATE(T)                                                             \
-  template RowSegments::RowSegments(CudaContext&, const CsrView<T, DeviceSpace>&, Index); \
-  template void RowSegments::add_parts(CudaContext&, const SpmmProduct<T>&, const T*, Index) const;
+#define HEDDLE_INSTANTIATE(T) \
+  template RowSegments::RowSegments(CudaContext&, const CsrView<T, DeviceSpace>&, Index);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -3,16 +3,9 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
-#include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/cuda/split_rows.hpp>
 
 namespace heddle::detail::cuda {
-
-/// A row that was cut into segments, whose sums are parts first_part … last_part − 1.
-struct SplitRow {
-  Index row;
-  Index first_part;
-  Index last_part;  ///< one past
-};
 
 /// The rows of A cut into segments of at most `length` entries, so that none is much longer than
 /// the others. Segments are the rows of a matrix with A's entries and more row offsets. Source:
@@ -39,11 +32,7 @@ class RowSegments {
   const std::int32_t* targets() const noexcept { return targets_.data(); }
   Index parts() const noexcept { return parts_; }
 
-  /// Queues the second pass of a product: adds the parts of each row that was cut, in an order that
-  /// does not vary, and ends the row. Column j of part p is parts[p·pitch + j].
-  template <class T>
-  void add_parts(CudaContext& context, const SpmmProduct<T>& product, const T* parts,
-                 Index pitch) const;
+  const Buffer<SplitRow, DeviceSpace>& split_rows() const noexcept { return split_rows_; }
 
  private:
   Buffer<std::int64_t, DeviceSpace> row_offsets_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
+#include <heddle/spmm/kernels/cuda/split_rows.hpp>
 #include <heddle/spmm/kernels/cuda/staged/piece_copies.cuh>
 
 /// The multiplication of a piece that lies in shared memory, and the store of finished rows.
@@ -59,13 +60,6 @@ __device__ void add_quads(const char* const (&B)[kChunks], unsigned pitch, const
     }
   }
 }
-
-/// Where the sums of parts of rows are stored: column j of part p at sums[p·pitch + j].
-template <class T>
-struct RowParts {
-  T* sums = nullptr;
-  Index pitch = 0;  ///< a multiple of 16 bytes
-};
 
 /// The sums of a thread's team of rows, and the multiplication of a staged piece.
 template <class Config, class Product, class V>

@@ -261,21 +261,16 @@ class StagedSegmentsPlan : public KernelPlan<T, DeviceSpace> {
   }
 
   void prepare(CudaContext& context, Index N) override {
-    grow(context, parts_, segments_.parts() * pitch(N));
+    grow(context, parts_, segments_.parts() * part_pitch<T>(N));
   }
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
-    const RowParts<T> parts = {parts_.data(), pitch(product.N)};
+    const RowParts<T> parts = {parts_.data(), part_pitch<T>(product.N)};
     launch_staged(context, blocks_.view(), product, parts);
-    segments_.add_parts(context, product, parts.sums, parts.pitch);
+    launch_add_parts(context, product, segments_.split_rows(), parts);
   }
 
  private:
-  static Index pitch(Index N) {
-    constexpr Index kWidth = kVectorWidth<T>;
-    return (N + kWidth - 1) / kWidth * kWidth;
-  }
-
   RowSegments segments_;
   RowBlocks<V> blocks_;
   Buffer<T, DeviceSpace> parts_;
