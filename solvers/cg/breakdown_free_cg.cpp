@@ -69,9 +69,8 @@ void BreakdownFreeCg<T, Ctx>::step() {
   const PhaseScope phase(context_, Phase::update);
   const SmallView<double, Space> alpha = energy_solve(PtR_);
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
-  multiply<T>(context_, -1, Q(), alpha, 1, columns_.R());
   norms_ = s_.columns.packet.add(columns_.active(), 1);
-  column_norms<T>(context_, columns_.R(), norms_.there);
+  multiply<T>(context_, -1, Q(), alpha, 1, columns_.R(), norms_.there);
 }
 
 template <Scalar T, class Ctx>
