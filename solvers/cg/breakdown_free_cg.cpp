@@ -77,7 +77,7 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Block Z = s_.Z.columns(0, columns_.active());
-  const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
+  const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, Z);
   if (directions_.count > 0) {
     const SmallView<double, Space> QtZ = s_.product.view(directions_.count, Z.cols());
     gram(context_, Q(), MR, QtZ);
