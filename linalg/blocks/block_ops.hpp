@@ -73,6 +73,13 @@ template <Scalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
                   SmallView<double, HostSpace> norms);
 
+/// Y = α X C + β Y and norms(j, 0) = ‖y_j‖₂ (norms b×1): `multiply` and `column_norms`, on the host
+/// in one pass over Y.
+template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
+              SmallView<double, HostSpace> norms);
+
 /// dots(j, 0) = x_jᵀy_j (dots b×1), multiplied and summed in double.
 template <Scalar T>
 void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
@@ -148,6 +155,14 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
 template <Scalar T>
 void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                   SmallView<double, DeviceSpace> norms);
+
+template <Scalar T>
+void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+              ConstSmallView<double, DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y,
+              SmallView<double, DeviceSpace> norms) {
+  multiply<T>(context, alpha, X, C, beta, Y);
+  column_norms<T>(context, Y, norms);
+}
 
 template <Scalar T>
 void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,

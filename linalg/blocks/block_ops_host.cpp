@@ -158,6 +158,24 @@ void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
 }
 
 template <Scalar T>
+void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
+              SmallView<double, HostSpace> norms) {
+  require_one_per_column("multiply", norms, Y.cols());
+  if (Y.cols() <= 1 || Y.empty()) {  // a column has faster loops of its own
+    multiply<T>(context, alpha, X, C, beta, Y);
+    return column_norms<T>(context, Y, norms);
+  }
+  require_multiply_shapes(X, C, Y);
+  const RowProduct<T> product = row_product<T>(alpha, X, C, beta, Y, Y);
+  with_host_isa([&](auto isa) { multiply_kernel<isa(), T>(context, product, norms); });
+  sum_over_processes(context, {norms});
+  norms_from_squares<T>(context, Y, norms);
+  context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes<T, HostSpace>(Y),
+                          2 * entries(X) * static_cast<double>(Y.cols()) + 2 * entries<T>(Y));
+}
+
+template <Scalar T>
 void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
                  ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots) {
   require_same_shape("column_dots", X, Y);
@@ -226,18 +244,21 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   context.profile().count(3 * bytes(AX), 4 * entries(AX));
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                             \
-  template void set_zero(HostContext&, BlockView<T, HostSpace>);                          \
-  template void set_identity(HostContext&, Block<T>, Index);                              \
-  template void copy(HostContext&, ConstBlock<T>, Block<T>);                              \
-  template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<T>, Index); \
-  template void column_norms(HostContext&, ConstBlock<T>, Small);                         \
-  template void column_dots(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);           \
-  template void weighted_squares(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);      \
-  template void scale_columns(HostContext&, ConstSmall, Block<T>);                        \
-  template void scale_rows(HostContext&, ConstBlock<T>, ConstBlock<T>, Block<T>);         \
-  template void reciprocals(HostContext&, ConstBlock<T>, Block<T>);                       \
-  template void axpby(HostContext&, double, ConstBlock<T>, double, Block<T>);             \
+#define HEDDLE_INSTANTIATE(T)                                                                \
+  template void set_zero(HostContext&, BlockView<T, HostSpace>);                             \
+  template void set_identity(HostContext&, Block<T>, Index);                                 \
+  template void copy(HostContext&, ConstBlock<T>, Block<T>);                                 \
+  template void fill_random(HostContext&, std::uint64_t, std::uint64_t, Block<T>, Index);    \
+  template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                 \
+                         ConstSmallView<double, HostSpace>, double, BlockView<T, HostSpace>, \
+                         SmallView<double, HostSpace>);                                      \
+  template void column_norms(HostContext&, ConstBlock<T>, Small);                            \
+  template void column_dots(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);              \
+  template void weighted_squares(HostContext&, ConstBlock<T>, ConstBlock<T>, Small);         \
+  template void scale_columns(HostContext&, ConstSmall, Block<T>);                           \
+  template void scale_rows(HostContext&, ConstBlock<T>, ConstBlock<T>, Block<T>);            \
+  template void reciprocals(HostContext&, ConstBlock<T>, Block<T>);                          \
+  template void axpby(HostContext&, double, ConstBlock<T>, double, Block<T>);                \
   template void residual(HostContext&, ConstBlock<T>, ConstBlock<T>, ConstSmall, Block<T>, Small);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

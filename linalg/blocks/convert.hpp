@@ -14,6 +14,10 @@ template <Scalar T>
 void norm_scales(HostContext& context, ConstBlockView<T, HostSpace> X,
                  SmallView<double, HostSpace> scales);
 
+/// The same from norms(j, 0) = ‖x_j‖ (b×1).
+void norm_scales(HostContext& context, ConstSmallView<double, HostSpace> norms,
+                 SmallView<double, HostSpace> scales);
+
 /// y_j = factors(j, 0)·x_j, multiplied in double and rounded to U (X and Y n×b, factors b×1).
 /// Values beyond the range of U become infinite.
 template <Scalar U, Scalar T>
@@ -33,6 +37,9 @@ class CudaContext;
 
 template <Scalar T>
 void norm_scales(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 SmallView<double, DeviceSpace> scales);
+
+void norm_scales(CudaContext& context, ConstSmallView<double, DeviceSpace> norms,
                  SmallView<double, DeviceSpace> scales);
 
 template <Scalar U, Scalar T>

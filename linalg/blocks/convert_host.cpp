@@ -11,9 +11,16 @@ template <Scalar T>
 void norm_scales(HostContext& context, ConstBlockView<T, HostSpace> X,
                  SmallView<double, HostSpace> scales) {
   require_same_shape("norm_scales", Shape{X.cols(), 2}, Shape{scales.rows, scales.cols});
-  column_norms<T>(context, X, scales.block(0, 0, X.cols(), 1));
-  for (Index j = 0; j < X.cols(); ++j) {
-    const int k = norm_exponent(scales(j, 0));
+  const SmallView<double, HostSpace> norms = scales.block(0, 0, X.cols(), 1);
+  column_norms<T>(context, X, norms);
+  norm_scales(context, norms, scales);
+}
+
+void norm_scales(HostContext&, ConstSmallView<double, HostSpace> norms,
+                 SmallView<double, HostSpace> scales) {
+  require_same_shape("norm_scales", Shape{norms.rows, 2}, Shape{scales.rows, scales.cols});
+  for (Index j = 0; j < norms.rows; ++j) {
+    const int k = norm_exponent(norms(j, 0));
     scales(j, 0) = power_of_two(-k);
     scales(j, 1) = power_of_two(k);
   }

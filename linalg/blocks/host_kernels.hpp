@@ -82,8 +82,32 @@ struct RowProduct {
   Index y_ld;
 };
 
+/// The product of blocks of fitting shapes.
+template <Scalar T>
+RowProduct<T> row_product(double alpha, const ConstBlockView<T, HostSpace>& X,
+                          const ConstSmallView<double, HostSpace>& C, double beta,
+                          const ConstBlockView<T, HostSpace>& W, const BlockView<T, HostSpace>& Y) {
+  return {.n = X.rows(),
+          .a = X.cols(),
+          .b = Y.cols(),
+          .alpha = alpha,
+          .X = {X.data(), X.ld(), 1},
+          .C = {C.data, 1, C.ld},
+          .beta = static_cast<T>(beta),
+          .w = W.data(),
+          .w_ld = W.ld(),
+          .y = Y.data(),
+          .y_ld = Y.ld()};
+}
+
 /// Computes the product.
 template <Isa kVariant, Scalar T>
 void multiply_kernel(HostContext& context, const RowProduct<T>& product);
+
+/// Computes the product and the sums of squares of the columns of Y (b×1), those of
+/// `squares_kernel`.
+template <Isa kVariant, Scalar T>
+void multiply_kernel(HostContext& context, const RowProduct<T>& product,
+                     SmallView<double, HostSpace> squares);
 
 }  // namespace heddle

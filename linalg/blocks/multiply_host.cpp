@@ -1,5 +1,6 @@
 #include <array>
 #include <heddle/linalg/blocks/host_kernels.hpp>
+#include <heddle/linalg/blocks/row_loops.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -153,40 +154,87 @@ void multiply_column(HostContext& context, const RowProduct<T>& p) {
   });
 }
 
+/// A product with C packed, and memory for a panel of it per thread.
+template <class T>
+class PackedProduct {
+ public:
+  /// Takes the context's scratch memory, of which `sums` doubles are left for sums.
+  PackedProduct(HostContext& context, const RowProduct<T>& p, Index sums)
+      : c_ld_(round_up_to_lanes<T>(p.b)), panel_size_(kPanelRows * c_ld_ + kThreadGap<T>) {
+    const auto packed =
+        static_cast<std::size_t>(p.a * c_ld_ + kThreadGap<T> + context.threads() * panel_size_);
+    T* const c = static_cast<T*>(
+        context.scratch(sizeof(T) * packed + sizeof(double) * static_cast<std::size_t>(sums)));
+    panels_ = c + p.a * c_ld_ + kThreadGap<T>;
+    sums_ = reinterpret_cast<double*>(c + packed);  // whole vectors lie before it
+    for (Index k = 0; k < p.a; ++k) {
+      for (Index j = 0; j < p.b; ++j) c[k * c_ld_ + j] = static_cast<T>(p.alpha * p.C(k, j));
+      std::fill(c + k * c_ld_ + p.b, c + (k + 1) * c_ld_, T{0});
+    }
+    product_ = {p.n, p.a, p.b, p.X, c, c_ld_, p.beta, p.w, p.w_ld, p.y, p.y_ld};
+    const auto columns = static_cast<double>(p.a + p.b);
+    const double flops = 2 * static_cast<double>(p.n) * static_cast<double>(p.a * p.b);
+    threads_ = team_size(context.threads(), static_cast<double>(p.n) * columns * sizeof(T), flops);
+  }
+
+  int threads() const noexcept { return threads_; }
+  double* sums() const noexcept { return sums_; }
+
+  /// Rows first … end − 1 of Y, at most a panel. The product is complete before any of it is
+  /// written: Y may lie over X.
+  void compute_panel(Index first, Index end, int member) const {
+    T* const panel = panels_ + member * panel_size_;
+    product_.multiply_panel(first, end, panel);
+    product_.write_panel(first, end, panel);
+  }
+
+ private:
+  Index c_ld_;
+  Index panel_size_;
+  T* panels_;
+  double* sums_;
+  Product<T> product_;
+  int threads_;
+};
+
 }  // namespace
 
 template <Isa kVariant, Scalar T>
 void multiply_kernel(HostContext& context, const RowProduct<T>& p) {
   if (is_column_times_number(p)) return multiply_column(context, p);
-  const Index n = p.n;
-  const Index a = p.a;
-  const Index b = p.b;
-  const Index c_ld = round_up_to_lanes<T>(b);
-  const Index panel_size = kPanelRows * c_ld + kThreadGap<T>;
-  T* c = static_cast<T*>(
-      context.scratch(sizeof(T) * static_cast<std::size_t>(a * c_ld + kThreadGap<T> +
-                                                           context.threads() * panel_size)));
-  T* products = c + a * c_ld + kThreadGap<T>;
-  for (Index k = 0; k < a; ++k) {
-    for (Index j = 0; j < b; ++j) c[k * c_ld + j] = static_cast<T>(p.alpha * p.C(k, j));
-    std::fill(c + k * c_ld + b, c + (k + 1) * c_ld, T{0});
-  }
-  const Product<T> product{n, a, b, p.X, c, c_ld, p.beta, p.w, p.w_ld, p.y, p.y_ld};
-  const double blocks = static_cast<double>(n * (a + b)) * sizeof(T);
-  const int threads =
-      team_size(context.threads(), blocks, 2 * static_cast<double>(n) * static_cast<double>(a * b));
-  // A panel's product is complete before any of it is written: Y may lie over X.
-  parallel_for(threads, (n + kPanelRows - 1) / kPanelRows, [&](Index panel, int member) {
-    const Index first = panel * kPanelRows;
-    const Index end = std::min(first + kPanelRows, n);
-    T* out = products + member * panel_size;
-    product.multiply_panel(first, end, out);
-    product.write_panel(first, end, out);
+  const PackedProduct<T> product(context, p, 0);
+  const Slabs panels{p.n, kPanelRows};
+  parallel_for(product.threads(), panels.count(), [&](Index panel, int member) {
+    product.compute_panel(panels.begin(panel), panels.end(panel), member);
   });
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template void multiply_kernel<kIsa, T>(HostContext&, const RowProduct<T>&);
+template <Isa kVariant, Scalar T>
+void multiply_kernel(HostContext& context, const RowProduct<T>& p,
+                     SmallView<double, HostSpace> squares) {
+  const Slabs slabs = make_slabs(p.n, kMinSlabRows);
+  const Index partials = slabs.count() * p.b;
+  const PackedProduct<T> product(context, p, partials);
+  std::fill_n(product.sums(), partials, 0.0);
+  const auto square = [&p](Index i, Index j) {
+    const double y = static_cast<double>(p.y[i * p.y_ld + j]);
+    return y * y;
+  };
+  parallel_for(product.threads(), slabs.count(), [&](Index slab, int member) {
+    double* const sums = product.sums() + slab * p.b;
+    for (Index first = slabs.begin(slab); first < slabs.end(slab); first += kPanelRows) {
+      const Index end = std::min(first + kPanelRows, slabs.end(slab));
+      product.compute_panel(first, end, member);
+      add_rows(first, end, p.b, square, sums);
+    }
+  });
+  add_slabs(slabs, product.sums(), squares);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                 \
+  template void multiply_kernel<kIsa, T>(HostContext&, const RowProduct<T>&); \
+  template void multiply_kernel<kIsa, T>(HostContext&, const RowProduct<T>&,  \
+                                         SmallView<double, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

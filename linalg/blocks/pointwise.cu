@@ -137,9 +137,9 @@ struct Random {
 
 /// Replaces the norms in column 0 of `scales` by powers of two, and sets column 1 to their
 /// inverses.
-__global__ void norm_scales_kernel(SmallView<double, DeviceSpace> scales) {
+__global__ void norm_scales_kernel(const double* norms, SmallView<double, DeviceSpace> scales) {
   for (Index j = threadIdx.x; j < scales.rows; j += blockDim.x) {
-    const int k = norm_exponent(scales.data[j]);
+    const int k = norm_exponent(norms[j]);
     scales.data[j] = power_of_two(-k);
     scales.data[j + scales.ld] = power_of_two(k);
   }
@@ -212,9 +212,16 @@ template <Scalar T>
 void norm_scales(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  SmallView<double, DeviceSpace> scales) {
   require_same_shape("norm_scales", Shape{X.cols(), 2}, Shape{scales.rows, scales.cols});
-  if (X.cols() == 0) return;
-  column_norms<T>(context, X, scales.block(0, 0, X.cols(), 1));
-  norm_scales_kernel<<<1, kThreads, 0, context.stream()>>>(scales);
+  const SmallView<double, DeviceSpace> norms = scales.block(0, 0, X.cols(), 1);
+  column_norms<T>(context, X, norms);
+  norm_scales(context, norms, scales);
+}
+
+void norm_scales(CudaContext& context, ConstSmallView<double, DeviceSpace> norms,
+                 SmallView<double, DeviceSpace> scales) {
+  require_same_shape("norm_scales", Shape{norms.rows, 2}, Shape{scales.rows, scales.cols});
+  if (norms.rows == 0) return;
+  norm_scales_kernel<<<1, kThreads, 0, context.stream()>>>(norms.data, scales);
   check_launch();
 }
 

@@ -65,17 +65,7 @@ void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X
   require_multiply_shapes(X, C, Y);
   require_same_shape<T, HostSpace>("multiply", W, Y);
   if (Y.empty()) return;
-  run(context, RowProduct<T>{.n = X.rows(),
-                             .a = X.cols(),
-                             .b = Y.cols(),
-                             .alpha = alpha,
-                             .X = {X.data(), X.ld(), 1},
-                             .C = {C.data, 1, C.ld},
-                             .beta = static_cast<T>(beta),
-                             .w = W.data(),
-                             .w_ld = W.ld(),
-                             .y = Y.data(),
-                             .y_ld = Y.ld()});
+  run(context, row_product<T>(alpha, X, C, beta, W, Y));
   context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes(Y),
                           2 * entries(X) * static_cast<double>(Y.cols()));
 }

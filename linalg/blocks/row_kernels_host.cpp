@@ -17,25 +17,9 @@ void sum_columns(HostContext& context, Index n, const Term& term, Small sums) {
   const Index b = sums.rows;
   const Slabs slabs = make_slabs(n, kMinSlabRows);
   const double* partial = per_slab(context, slabs, b, [&](Index first, Index end, double* sum) {
-    constexpr Index kRows = 4;
-    Index i = first;
-    for (; i + kRows <= end; i += kRows) {
-#pragma omp simd
-      for (Index j = 0; j < b; ++j) {
-        double part = 0;
-        for (Index r = 0; r < kRows; ++r) part += term(i + r, j);
-        sum[j] += part;
-      }
-    }
-    for (; i < end; ++i) {
-#pragma omp simd
-      for (Index j = 0; j < b; ++j) sum[j] += term(i, j);
-    }
+    add_rows(first, end, b, term, sum);
   });
-  for (Index j = 0; j < b; ++j) {
-    sums(j, 0) = 0;
-    for (Index slab = 0; slab < slabs.count(); ++slab) sums(j, 0) += partial[slab * b + j];
-  }
+  add_slabs(slabs, partial, sums);
 }
 
 /// A column without gaps is summed as `kParts` columns, each of which has every 16th of its

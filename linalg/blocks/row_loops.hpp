@@ -4,6 +4,7 @@
 #include <heddle/linalg/base/isa.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
 
 /// Loops over the rows of a block, in parallel.
 namespace heddle {
@@ -43,6 +44,36 @@ void for_each_stretch(const HostContext& context, const ConstBlockView<T, HostSp
   parallel_for(team_size(context.threads(), 3 * bytes(X), 0), slabs.count(), [&](Index slab) {
     body(slabs.begin(slab), (slabs.end(slab) - slabs.begin(slab)) * X.cols());
   });
+}
+
+/// sums[j] += Σ_i term(i, j) over the rows first … end − 1, four rows at a time, for b columns.
+/// `term` is called once per entry.
+template <class Term>
+void add_rows(Index first, Index end, Index b, const Term& term, double* sums) {
+  constexpr Index kRows = 4;
+  Index i = first;
+  for (; i + kRows <= end; i += kRows) {
+#pragma omp simd
+    for (Index j = 0; j < b; ++j) {
+      double part = 0;
+      for (Index r = 0; r < kRows; ++r) part += term(i + r, j);
+      sums[j] += part;
+    }
+  }
+  for (; i < end; ++i) {
+#pragma omp simd
+    for (Index j = 0; j < b; ++j) sums[j] += term(i, j);
+  }
+}
+
+/// sums(j, 0) = Σ_s partial[s·b + j] over the slabs, in their order.
+inline void add_slabs(const Slabs& slabs, const double* partial,
+                      SmallView<double, HostSpace> sums) {
+  const Index b = sums.rows;
+  for (Index j = 0; j < b; ++j) {
+    sums(j, 0) = 0;
+    for (Index slab = 0; slab < slabs.count(); ++slab) sums(j, 0) += partial[slab * b + j];
+  }
 }
 
 /// Computes b values per slab of rows by body(first row, end row, its b values). Returns scratch

@@ -7,10 +7,14 @@
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/linalg/sparse/remote_copy.hpp>
 #include <memory>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
+
+constexpr Index kSlabRows = 1024;  // rows of a piece of work
 
 /// The position of A(i, i) among the entries of row i, or the position at which it would be
 /// inserted.
@@ -21,10 +25,15 @@ std::int64_t diagonal_place(const CsrView<T, HostSpace>& A, Index i) {
   return std::lower_bound(first, end, static_cast<std::int32_t>(i)) - A.columns;
 }
 
+/// Whether A(i, i) is stored, given its `diagonal_place`.
+template <Scalar T>
+bool is_diagonal_at(const CsrView<T, HostSpace>& A, Index i, std::int64_t place) {
+  return place < A.row_offsets[i + 1] && A.columns[place] == i;
+}
+
 template <Scalar T>
 bool stores_diagonal(const CsrView<T, HostSpace>& A, Index i) {
-  const std::int64_t place = diagonal_place(A, i);
-  return place < A.row_offsets[i + 1] && A.columns[place] == i;
+  return is_diagonal_at(A, i, diagonal_place(A, i));
 }
 
 /// The sum of absolute values in a row, and the number of its entries.
@@ -156,8 +165,8 @@ Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace
   require_square("extract_diagonal", Shape{A.rows, A.cols});
   Buffer<T, HostSpace> diagonal(context, static_cast<std::size_t>(A.rows));
   parallel_for(context.threads(), A.rows, [&](Index i) {
-    diagonal[static_cast<std::size_t>(i)] =
-        stores_diagonal(A, i) ? A.values[diagonal_place(A, i)] : T{0};
+    const std::int64_t place = diagonal_place(A, i);
+    diagonal[static_cast<std::size_t>(i)] = is_diagonal_at(A, i, place) ? A.values[place] : T{0};
   });
   return diagonal;
 }
@@ -165,31 +174,32 @@ Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace
 template <Scalar T>
 HostCsrMatrix<T> with_stored_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
   require_square("with_stored_diagonal", Shape{A.rows, A.cols});
-  Index missing = 0;
-  for (Index i = 0; i < A.rows; ++i) missing += !stores_diagonal(A, i);
-  HostCsrMatrix<T> full(context, A.rows, A.cols, A.nnz + missing);
-  Index inserted = 0;  // diagonal entries inserted before row i
-  for (Index i = 0; i < A.rows; ++i) {
-    full.row_offsets()[i] = A.row_offsets[i] + inserted;
-    inserted += !stores_diagonal(A, i);
-  }
-  full.row_offsets()[A.rows] = A.nnz + missing;
-  parallel_for(context.threads(), A.rows, [&](Index i) {
-    const std::int64_t first = A.row_offsets[i];
-    const std::int64_t place = diagonal_place(A, i);
-    const std::int64_t end = A.row_offsets[i + 1];
-    const auto take = [&](std::int64_t from, std::int64_t to, std::int64_t target) {
-      std::copy(A.columns + from, A.columns + to, full.columns() + target);
-      std::copy(A.values + from, A.values + to, full.values() + target);
+  const Slabs slabs = make_slabs(A.rows, kSlabRows);
+  std::vector<Index> inserted(static_cast<std::size_t>(slabs.count()) + 1, 0);  // before each slab
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    Index& missing = inserted[static_cast<std::size_t>(slab) + 1];
+    for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) missing += !stores_diagonal(A, i);
+  });
+  std::partial_sum(inserted.begin(), inserted.end(), inserted.begin());
+  HostCsrMatrix<T> full(context, A.rows, A.cols, A.nnz + inserted.back());
+  full.row_offsets()[A.rows] = full.nnz();
+  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
+    Index before = inserted[static_cast<std::size_t>(slab)];
+    std::int64_t next = A.row_offsets[slabs.begin(slab)];  // the first entry that is not copied yet
+    const auto copy_to = [&](std::int64_t end) {
+      std::copy(A.columns + next, A.columns + end, full.columns() + next + before);
+      std::copy(A.values + next, A.values + end, full.values() + next + before);
+      next = end;
     };
-    std::int64_t next = full.row_offsets()[i];
-    take(first, place, next);
-    next += place - first;
-    if (!stores_diagonal(A, i)) {
-      full.columns()[next] = static_cast<std::int32_t>(i);
-      full.values()[next++] = T{0};
+    for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
+      full.row_offsets()[i] = A.row_offsets[i] + before;
+      const std::int64_t place = diagonal_place(A, i);
+      if (is_diagonal_at(A, i, place)) continue;
+      copy_to(place);
+      full.columns()[place + before] = static_cast<std::int32_t>(i);
+      full.values()[place + before++] = T{0};
     }
-    take(place, end, next);
+    copy_to(A.row_offsets[slabs.end(slab)]);
   });
   full.set_remote(remote_of<T>(context, A));
   return full;
@@ -234,7 +244,8 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
   const CsrView<T, HostSpace> view = A.view();
   require_square("shift_diagonal", Shape{A.rows(), A.cols()});
   parallel_for(context.threads(), A.rows(), [&](Index i) {
-    if (stores_diagonal(view, i)) A.values()[diagonal_place(view, i)] += static_cast<T>(shift);
+    const std::int64_t place = diagonal_place(view, i);
+    if (is_diagonal_at(view, i, place)) A.values()[place] += static_cast<T>(shift);
   });
 }
 

@@ -69,16 +69,15 @@ void BreakdownFreeCg<T, Ctx>::step() {
   const PhaseScope phase(context_, Phase::update);
   const SmallView<double, Space> alpha = energy_solve(PtR_);
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
-  multiply<T>(context_, -1, Q(), alpha, 1, columns_.R());
   norms_ = s_.columns.packet.add(columns_.active(), 1);
-  column_norms<T>(context_, columns_.R(), norms_.there);
+  multiply<T>(context_, -1, Q(), alpha, 1, columns_.R(), norms_.there);
 }
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Block Z = s_.Z.columns(0, columns_.active());
-  const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
+  const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, Z);
   if (directions_.count > 0) {
     const SmallView<double, Space> QtZ = s_.product.view(directions_.count, Z.cols());
     gram(context_, Q(), MR, QtZ);

@@ -56,10 +56,11 @@ void ColumnProducts<T, Ctx>::multiply_A(ConstBlockView<T, Space> P, Block Q) {
 }
 
 template <Scalar T, class Ctx>
-auto ColumnProducts<T, Ctx>::precondition(Block Z) -> ConstBlockView<T, Space> {
+auto ColumnProducts<T, Ctx>::precondition(ConstSmallView<double, Space> norms, Block Z)
+    -> ConstBlockView<T, Space> {
   const Block R = s_.R.columns(0, s_.ledger.active);
   if (system_.preconditioner == nullptr) return R;
-  system_.preconditioner->apply(context_, R, Z);
+  system_.preconditioner->apply(context_, R, norms, Z);
   energies_ = s_.packet.add(R.cols(), 1);
   column_dots<T>(context_, R, Z, energies_.there);
   return Z;

@@ -35,8 +35,8 @@ class ColumnProducts {
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
   /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z, and
-  /// r_jᵀM⁻¹r_j are added to the packet.
-  ConstBlockView<T, Space> precondition(Block Z);
+  /// r_jᵀM⁻¹r_j are added to the packet. `norms` are the ‖r_j‖ (s×1, in the memory of R).
+  ConstBlockView<T, Space> precondition(ConstSmallView<double, Space> norms, Block Z);
 
   /// Takes ‖r_j‖ of the active columns, and r_jᵀM⁻¹r_j from the fetched packet. Returns a stop if
   /// they are not finite, or show that M is not positive definite.

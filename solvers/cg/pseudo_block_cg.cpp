@@ -82,7 +82,7 @@ void PseudoBlockCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
   const Block Z = s_.Z.columns(0, s);
-  const ConstBlockView<T, Space> MR = columns_.products().precondition(Z);
+  const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, Z);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   const SmallView<double, HostSpace> factors = s_.factors.view(s, 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/row_range.hpp>
+#include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/spmm/epilogue.hpp>
 #include <optional>
@@ -33,6 +34,11 @@ class LinearOperator {
   /// Y = A X with X cols×b and Y rows×b, which must not overlap. Throws `InvalidArgument` if shapes
   /// do not fit.
   void apply(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
+
+  /// The same for an X whose column norms are known (b×1, in the memory of X), so that an operator
+  /// that needs them does not compute them again.
+  void apply(Ctx& context, ConstBlockView<T, Space> X, ConstSmallView<double, Space> norms,
+             BlockView<T, Space> Y);
 
   /// C = α A B with the terms of `epilogue` in one pass; `SpmmEpilogue` has the formula. Returns
   /// false, and leaves all blocks as they are, if the operator has no such product. B and C are
@@ -102,6 +108,13 @@ class LinearOperator {
 
   /// Computes Y = A X. `apply` has checked the shapes, and b ≥ 1.
   virtual void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
+
+  /// Computes the same from X and its column norms.
+  virtual void apply_measured_block(Ctx& context, ConstBlockView<T, Space> X,
+                                    ConstSmallView<double, Space> /*norms*/,
+                                    BlockView<T, Space> Y) {
+    apply_block(context, X, Y);
+  }
 
   /// Computes what `accumulate` describes, or returns false without touching a block. Shapes of B
   /// and C as for `apply_block`.

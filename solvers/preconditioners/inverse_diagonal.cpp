@@ -1,4 +1,6 @@
+#include <atomic>
 #include <cmath>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -35,28 +37,44 @@ double mean_size(Ctx& context, const CsrView<T, typename Ctx::Space>& A, std::sp
   return count > 0 ? mean : 1;
 }
 
+template <Scalar T>
+T inverse_of(double size, bool root) noexcept {
+  return static_cast<T>(root ? std::sqrt(1 / size) : 1 / size);
+}
+
 /// 1/|d_i|, with `root` its square root. Entries that need a replacement, see the header, are seen
 /// to on the host.
 template <Scalar T, class Ctx, class Space = typename Ctx::Space>
 Buffer<T, Space> inverted(Ctx& context, CsrView<T, Space> A, bool root) {
   Buffer<T, Space> there = extract_diagonal(context, A);
-  if constexpr (!std::same_as<Space, HostSpace>) {
-    Buffer<T, Space> inverse(context, there.size());
-    const bool unusable = !invert_normal(context, there, root, inverse);
-    if (!(is_shared<T>(context, A) ? context.agree(unusable) : unusable)) return inverse;
-  }
+  Buffer<T, Space> inverse(context, there.size());
+  const bool unusable = !invert_normal(context, there, root, inverse);
+  if (!(is_shared<T>(context, A) ? context.agree(unusable) : unusable)) return inverse;
   HostContext beside(1);
   Buffer<T, HostSpace> diagonal = fetch(context, beside, std::move(there));
   const std::span<T> d(diagonal.data(), diagonal.size());
   const double mean = mean_size<T>(context, A, d);
   for (T& value : d) {
-    const double size = std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean;
-    value = static_cast<T>(root ? std::sqrt(1 / size) : 1 / size);
+    value = inverse_of<T>(std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean, root);
   }
   return place(context, std::move(diagonal));
 }
 
 }  // namespace
+
+template <Scalar T>
+bool invert_normal(HostContext& context, const Buffer<T, HostSpace>& d, bool root,
+                   Buffer<T, HostSpace>& inverse) {
+  std::atomic<bool> usable = true;
+  const auto n = static_cast<Index>(d.size());
+  const int threads = team_size(context.threads(), 2 * static_cast<double>(n) * sizeof(T), 0);
+  parallel_for(threads, n, [&](Index i) {
+    const T value = d.data()[i];
+    if (!std::isnormal(value)) usable.store(false, std::memory_order_relaxed);
+    inverse.data()[i] = inverse_of<T>(std::abs(static_cast<double>(value)), root);
+  });
+  return usable;
+}
 
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A) {

@@ -10,5 +10,8 @@ namespace heddle::detail {
 template <Scalar T>
 bool invert_normal(CudaContext& context, const Buffer<T, DeviceSpace>& d, bool root,
                    Buffer<T, DeviceSpace>& inverse);
+template <Scalar T>
+bool invert_normal(HostContext& context, const Buffer<T, HostSpace>& d, bool root,
+                   Buffer<T, HostSpace>& inverse);
 
 }  // namespace heddle::detail

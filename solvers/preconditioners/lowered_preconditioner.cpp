@@ -85,45 +85,50 @@ template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double, Space> X,
                                              BlockView<double, Space> Y) {
   if (outgrown_) replace(context);
-  if (single_ != nullptr) {
-    apply_single(context, X, Y);
-  } else {
-    full(context).apply(context, X, Y);
-  }
+  if (single_ == nullptr) return full(context).apply(context, X, Y);
+  const PhaseScope phase(context, Phase::preconditioner);
+  norm_scales<double>(context, X, scales(context, X.cols()));
+  apply_single(context, X, Y);
 }
 
-/// Writes s_j and 1/s_j to `scales_`.
 template <class Ctx>
-void LoweredPreconditioner<Ctx>::measure(Ctx& context, ConstBlockView<double, Space> X) {
-  const Index b = X.cols();
+void LoweredPreconditioner<Ctx>::apply_measured_block(Ctx& context, ConstBlockView<double, Space> X,
+                                                      ConstSmallView<double, Space> norms,
+                                                      BlockView<double, Space> Y) {
+  if (outgrown_) replace(context);
+  if (single_ == nullptr) return full(context).apply(context, X, norms, Y);
+  const PhaseScope phase(context, Phase::preconditioner);
+  norm_scales(context, norms, scales(context, X.cols()));
+  apply_single(context, X, Y);
+}
+
+/// Memory for s_j and 1/s_j of b columns.
+template <class Ctx>
+SmallView<double, typename Ctx::Space> LoweredPreconditioner<Ctx>::scales(Ctx& context, Index b) {
   if (std::ssize(energies_) < b) {
     scales_ = SmallMatrix<double, Space>(context, b, 2);
     energies_.resize(static_cast<std::size_t>(b));
   }
-  norm_scales<double>(context, X, scales_.view(b, 2));
+  return scales_.view(b, 2);
 }
 
-/// s_j x_j in single precision, in `x_`. Writes s_j and 1/s_j to `scales_`.
+/// s_j x_j in single precision, in `x_`. `scales_` holds s_j.
 template <class Ctx>
 BlockView<float, typename Ctx::Space> LoweredPreconditioner<Ctx>::rounded(
     Ctx& context, ConstBlockView<double, Space> X) {
   const Index b = X.cols();
-  measure(context, X);
   reserve_columns(context, this->rows(), b, x_);
   const BlockView<float, Space> x = x_.columns(0, b);
   convert<float, double>(context, X, scales_.view(b, 2).block(0, 0, b, 1), x);
   return x;
 }
 
+/// Y = M X by the scales in `scales_`.
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_single(Ctx& context, ConstBlockView<double, Space> X,
                                               BlockView<double, Space> Y) {
-  const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
-  if (between_ != nullptr) {
-    measure(context, X);
-    return between_->apply_between(context, X, scales_.view(b, 2), Y);
-  }
+  if (between_ != nullptr) return between_->apply_between(context, X, scales_.view(b, 2), Y);
   const BlockView<float, Space> x = rounded(context, X);
   reserve_columns(context, this->rows(), b, y_);
   const BlockView<float, Space> y = y_.columns(0, b);
@@ -156,6 +161,7 @@ Index LoweredPreconditioner<Ctx>::suitable_strength(Ctx& context, ConstBlockView
                                                     std::span<const double> energies) {
   if (single_ == nullptr) return full(context).suitable_strength(context, X, energies);
   const Index b = X.cols();
+  norm_scales<double>(context, X, scales(context, b));
   const BlockView<float, Space> x = rounded(context, X);
   const SmallView<double, HostSpace> s{energies_.data(), b, 1, b};
   fetch(context, scales_.view(b, 2).block(0, 0, b, 1), s);

@@ -57,11 +57,14 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
  protected:
   void apply_block(Ctx& context, ConstBlockView<double, Space> X,
                    BlockView<double, Space> Y) override;
+  void apply_measured_block(Ctx& context, ConstBlockView<double, Space> X,
+                            ConstSmallView<double, Space> norms,
+                            BlockView<double, Space> Y) override;
 
  private:
   void replace(Ctx& context);
   void take(std::unique_ptr<Preconditioner<float, Ctx>> lowered);
-  void measure(Ctx& context, ConstBlockView<double, Space> X);
+  SmallView<double, Space> scales(Ctx& context, Index b);
   BlockView<float, Space> rounded(Ctx& context, ConstBlockView<double, Space> X);
   void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
   Preconditioner<double, Ctx>& full(Ctx& context);

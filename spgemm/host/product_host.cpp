@@ -29,82 +29,104 @@ constexpr Index kLeastWork = 4096;
 /// What a row costs beside its multiplications, in multiplications.
 constexpr Index kRowWork = 8;
 
-/// The columns of one row of C as bits, with the list of the words that are not 0.
+/// The columns of one row of C as bits. A bit of a second level says which word of the first is not
+/// 0, and a list which words of the second level are. Rows of neighbouring columns have few of
+/// these, so that little is left to sort.
 class ColumnSet {
  public:
   explicit ColumnSet(Index cols)
-      : words_(static_cast<std::size_t>((cols + kWordBits - 1) / kWordBits)),
-        touched_(words_.size() + 1) {}
+      : words_(words_for(cols)),
+        groups_(words_for(std::ssize(words_))),
+        touched_(groups_.size() + 1) {}
 
   /// What inserts columns. It is a value of its own, so that compilers keep it in registers.
   class Inserter {
    public:
     void operator()(std::int32_t column) noexcept {
       const auto bit = static_cast<std::uint32_t>(column);
-      std::uint64_t& word = words_[bit / kWordBits];
-      touched_[count_] = static_cast<std::int32_t>(bit / kWordBits);  // without a branch
-      count_ += word == 0 ? 1 : 0;
-      word |= std::uint64_t{1} << (bit % kWordBits);
+      const std::uint32_t w = bit / kWordBits;
+      const std::uint32_t g = w / kWordBits;
+      words_[w] |= bit_of(bit);
+      touched_[count_] = static_cast<std::int32_t>(g);  // without a branch
+      count_ += groups_[g] == 0 ? 1 : 0;
+      groups_[g] |= bit_of(w);
     }
 
    private:
     friend class ColumnSet;
-    Inserter(std::uint64_t* words, std::int32_t* touched, Index count)
-        : words_(words), touched_(touched), count_(count) {}
+    Inserter(std::uint64_t* words, std::uint64_t* groups, std::int32_t* touched, Index count)
+        : words_(words), groups_(groups), touched_(touched), count_(count) {}
+
+    static std::uint64_t bit_of(std::uint32_t number) {
+      return std::uint64_t{1} << (number % kWordBits);
+    }
 
     std::uint64_t* words_;
+    std::uint64_t* groups_;
     std::int32_t* touched_;
     Index count_;
   };
 
-  Inserter begin_insertion() noexcept { return {words_.data(), touched_.data(), count_}; }
+  Inserter begin_insertion() noexcept {
+    return {words_.data(), groups_.data(), touched_.data(), count_};
+  }
   void end_insertion(const Inserter& inserter) noexcept { count_ = inserter.count_; }
 
-  /// The number of columns.
-  Index size() const noexcept {
+  void insert(const std::int32_t* columns, Index count) noexcept {
+    Inserter insert = begin_insertion();
+    for (Index k = 0; k < count; ++k) insert(columns[k]);
+    end_insertion(insert);
+  }
+
+  /// The number of columns. Empties the set.
+  Index take_size() noexcept {
     Index size = 0;
-    for (Index k = 0; k < count_; ++k) size += std::popcount(words_[touched(k)]);
+    take_words([&](std::size_t, std::uint64_t word) { size += std::popcount(word); });
     return size;
   }
 
-  void clear() noexcept {
-    for (Index k = 0; k < count_; ++k) words_[touched(k)] = 0;
-    count_ = 0;
-  }
-
-  /// Writes the columns, ascending. Empties the set.
-  void take_columns(std::int32_t* columns) noexcept {
-    if (static_cast<std::size_t>(count_) * kSortCost > words_.size()) {
-      for (std::size_t w = 0; w < words_.size(); ++w) columns = take_word(w, columns);
-    } else {
-      std::sort(touched_.begin(), touched_.begin() + count_);
-      for (Index k = 0; k < count_; ++k) columns = take_word(touched(k), columns);
-    }
-    count_ = 0;
+  /// Writes the columns, ascending, and returns their number. Empties the set.
+  Index take_columns(std::int32_t* columns) noexcept {
+    std::sort(touched_.begin(), touched_.begin() + count_);
+    std::int32_t* next = columns;
+    take_words([&](std::size_t w, std::uint64_t word) {
+      for_each_bit(word, [&](unsigned bit) {
+        *next++ = static_cast<std::int32_t>(static_cast<unsigned>(w) * kWordBits + bit);
+      });
+    });
+    return next - columns;
   }
 
  private:
   static constexpr unsigned kWordBits = 64;
 
-  /// Looking at this many words takes as long as sorting one number of a list.
-  static constexpr std::size_t kSortCost = 16;
-
-  std::size_t touched(Index k) const noexcept {
-    return static_cast<std::size_t>(touched_[static_cast<std::size_t>(k)]);
+  static std::size_t words_for(Index bits) {
+    return static_cast<std::size_t>((bits + kWordBits - 1) / kWordBits);
   }
 
-  /// Writes the columns of word w and returns the place after them. Empties the word.
-  std::int32_t* take_word(std::size_t w, std::int32_t* columns) noexcept {
-    for (std::uint64_t bits = std::exchange(words_[w], 0); bits != 0; bits &= bits - 1) {
-      const auto bit = static_cast<unsigned>(std::countr_zero(bits));
-      *columns++ = static_cast<std::int32_t>(static_cast<unsigned>(w) * kWordBits + bit);
+  template <class Visit>
+  static void for_each_bit(std::uint64_t word, const Visit& visit) noexcept {
+    for (; word != 0; word &= word - 1) visit(static_cast<unsigned>(std::countr_zero(word)));
+  }
+
+  /// Calls visit(w, word) for the words of the touched groups, in the order of the list. Empties
+  /// the set.
+  template <class Visit>
+  void take_words(const Visit& visit) noexcept {
+    for (Index k = 0; k < count_; ++k) {
+      const auto g = static_cast<std::size_t>(touched_[static_cast<std::size_t>(k)]);
+      for_each_bit(std::exchange(groups_[g], 0), [&](unsigned bit) {
+        const std::size_t w = g * kWordBits + bit;
+        visit(w, std::exchange(words_[w], 0));
+      });
     }
-    return columns;
+    count_ = 0;
   }
 
   std::vector<std::uint64_t> words_;
-  std::vector<std::int32_t> touched_;  // numbers of the words that are not 0, and one place more
-  Index count_ = 0;                    // of these words
+  std::vector<std::uint64_t> groups_;  // bit w % 64 of group w / 64: word w is not 0
+  std::vector<std::int32_t> touched_;  // groups that are not 0, and one place more
+  Index count_ = 0;                    // of these groups
 };
 
 template <class T>
@@ -152,8 +174,9 @@ std::vector<std::uint8_t> repeated_rows(HostContext& context, const CsrView<T, H
     const std::int32_t* const columns = A.columns + A.row_offsets[i];
     const Index length = A.row_offsets[i + 1] - A.row_offsets[i];
     const bool same_length = length == A.row_offsets[i] - A.row_offsets[i - 1];
+    const bool same_begin = same_length && (length == 0 || columns[0] == columns[-length]);
     repeats[static_cast<std::size_t>(i)] =
-        same_length && std::equal(columns, columns + length, columns - length);
+        same_begin && std::equal(columns, columns + length, columns - length);
   });
   return repeats;
 }
@@ -223,23 +246,20 @@ class RowSums {
 
   /// Adds the terms of row i of A B, k by k.
   void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i) {
-    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
-      add_terms(B, A.columns[a], A.values[a], [](std::int32_t) {});
-    }
+    for_each_term(A, B, i, [](std::int32_t, const T&) {});
   }
 
   /// The same, and inserts their columns.
-  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
-               const ProductSchedule<HostSpace>& schedule, Index i, ColumnSet& set) {
-    ColumnSet::Inserter insert = set.begin_insertion();
-    for_each_factor(A, schedule, i, [&](Index a, bool known) {
-      if (known) {
-        add_terms(B, A.columns[a], A.values[a], [](std::int32_t) {});
-      } else {
-        add_terms(B, A.columns[a], A.values[a], [&](std::int32_t column) { insert(column); });
-      }
+  void add_row(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i,
+               ColumnSet& set) {
+    columns_.resize(std::max(columns_.size(), static_cast<std::size_t>(row_products(A, B, i)) + 1));
+    std::int32_t* const columns = columns_.data();
+    Index count = 0;
+    for_each_term(A, B, i, [&](std::int32_t column, const T& sum) {
+      columns[count] = column;  // without a branch
+      count += sum == T{0} ? 1 : 0;
     });
-    set.end_insertion(insert);
+    set.insert(columns, count);
   }
 
   /// Writes the sums of the columns of a row and sets them to 0.
@@ -250,20 +270,26 @@ class RowSums {
   }
 
  private:
+  /// Calls visit(column, sum of the terms before) for the terms of row i, and adds them.
   template <class Visit>
-  void add_terms(const CsrView<T, HostSpace>& B, Index k, T factor, const Visit& visit) {
+  void for_each_term(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B, Index i,
+                     const Visit& visit) {
     T* const sums = sums_.data();
-    const std::int32_t* const columns = B.columns;
-    const T* const values = B.values;
-    const Index end = B.row_offsets[k + 1];
-    for (Index b = B.row_offsets[k]; b < end; ++b) {
-      const std::int32_t column = columns[b];
-      sums[column] += factor * values[b];
-      visit(column);
+    for (Index a = A.row_offsets[i]; a < A.row_offsets[i + 1]; ++a) {
+      const Index k = A.columns[a];
+      const T factor = A.values[a];
+      const Index end = B.row_offsets[k + 1];
+      for (Index b = B.row_offsets[k]; b < end; ++b) {
+        const std::int32_t column = B.columns[b];
+        const T sum = sums[column];
+        visit(column, sum);
+        sums[column] = sum + factor * B.values[b];
+      }
     }
   }
 
   std::vector<T> sums_;
+  std::vector<std::int32_t> columns_;  // whose sums were 0 when a term was added
 };
 
 /// Rows of C in the order of their numbers.
@@ -291,10 +317,9 @@ class RowMultiplier {
         std::copy_n(columns_.begin() + place - length, length, columns_.begin() + place);
         sums_.add_row(A_, B_, i);
       } else {
-        sums_.add_row(A_, B_, schedule_, i, set_);
-        lengths[i] = set_.size();
-        reserve(place + lengths[i]);
-        set_.take_columns(columns_.data() + place);
+        sums_.add_row(A_, B_, i, set_);
+        reserve(place + std::min(row_products(A_, B_, i), B_.cols));
+        lengths[i] = set_.take_columns(columns_.data() + place);
       }
       sums_.take(columns_.data() + place, lengths[i], values_.data() + place);
       place += lengths[i];
@@ -339,8 +364,7 @@ std::shared_ptr<const ProductSchedule<HostSpace>> inspect_product(HostContext& c
       return;
     }
     insert_row(A, B, *schedule, i, sets[member]);
-    offsets[row + 1] = sets[member].size();
-    sets[member].clear();
+    offsets[row + 1] = sets[member].take_size();
   });
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
   counts.nnz = offsets.back();

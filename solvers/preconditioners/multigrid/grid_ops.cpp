@@ -1,16 +1,25 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/data/halo_exchange.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace heddle::detail {
 namespace {
+
+constexpr Index kSlabEntries = 16384;
+
+/// The threads for a pass over so many doubles.
+int team_of(const HostContext& context, Index numbers) {
+  return team_size(context.threads(), static_cast<double>(numbers) * sizeof(double), 0);
+}
 
 /// The binary exponents of the largest entries of the columns of X, 0 for a column of zeros.
 std::vector<int> exponents(HostContext& context, ConstBlockView<double, HostSpace> X) {
@@ -60,8 +69,8 @@ double symmetric_norm(HostContext& context, CsrView<double, HostSpace> A) {
 }
 
 Numbers<std::int64_t, HostSpace> equal_nodes(HostContext&, Index rows, Index unknowns) {
-  Numbers<std::int64_t, HostSpace> nodes;
-  for (Index row = 0; row <= rows; row += unknowns) nodes.push_back(row);
+  Numbers<std::int64_t, HostSpace> nodes(static_cast<std::size_t>(rows / unknowns) + 1);
+  for (std::size_t k = 1; k < nodes.size(); ++k) nodes[k] = nodes[k - 1] + unknowns;
   return nodes;
 }
 
@@ -71,14 +80,14 @@ MultiVector<double, HostSpace> near_null_vectors(HostContext& context, Index m,
   const auto n = static_cast<Index>(s.size());
   const std::vector<int> scales = exponents(context, given);
   MultiVector<double, HostSpace> X(context, n, m);
-  for (Index i = 0; i < n; ++i) {
+  parallel_for(team_of(context, n * m), n, [&](Index i) {
     for (Index j = 0; j < m; ++j) {
       const double value = given.cols() == 0
                                ? static_cast<double>(i % m == j)
                                : std::scalbn(given(i, j), -scales[static_cast<std::size_t>(j)]);
       X.view()(i, j) = value / s.data()[i];
     }
-  }
+  });
   return X;
 }
 
@@ -91,25 +100,32 @@ void to_unit_scaling(HostContext& context, Buffer<double, HostSpace>& d) {
   }
 }
 
-double multiplications(HostContext&, CsrView<double, HostSpace> A, CsrView<double, HostSpace> P) {
-  double sum = 0;
-  for (Index e = 0; e < A.nnz; ++e) {
-    const std::int32_t k = A.columns[e];
-    sum += static_cast<double>(P.row_offsets[k + 1] - P.row_offsets[k]);
-  }
-  return sum;
+double multiplications(HostContext& context, CsrView<double, HostSpace> A,
+                       CsrView<double, HostSpace> P) {
+  const Slabs slabs = make_slabs(A.nnz, kSlabEntries);
+  std::vector<Index> sums(static_cast<std::size_t>(slabs.count()));
+  parallel_for(team_of(context, A.nnz), slabs.count(), [&](Index slab) {
+    Index sum = 0;
+    for (Index e = slabs.begin(slab); e < slabs.end(slab); ++e) {
+      const std::int32_t k = A.columns[e];
+      sum += P.row_offsets[k + 1] - P.row_offsets[k];
+    }
+    sums[static_cast<std::size_t>(slab)] = sum;
+  });
+  return static_cast<double>(std::accumulate(sums.begin(), sums.end(), Index{0}));
 }
 
 void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
                        CsrMatrix<double, HostSpace>& P, CsrMatrix<double, HostSpace>& Pt,
                        BlockView<double, HostSpace> X) {
-  for (Index e = 0; e < P.nnz(); ++e) P.values()[e] *= s.data()[P.columns()[e]];
-  for (Index i = 0; i < Pt.rows(); ++i) {
+  parallel_for(team_of(context, P.nnz()), P.nnz(),
+               [&](Index e) { P.values()[e] *= s.data()[P.columns()[e]]; });
+  parallel_for(team_of(context, Pt.nnz()), Pt.rows(), [&](Index i) {
     for (std::int64_t e = Pt.row_offsets()[i]; e < Pt.row_offsets()[i + 1]; ++e) {
       Pt.values()[e] *= s.data()[i];
     }
     for (Index j = 0; j < X.cols(); ++j) X(i, j) /= s.data()[i];
-  }
+  });
   if (P.remote() == nullptr) return;
   HaloExchange<double, HostContext> exchange(context, *P.remote()->lists);
   exchange.begin(context, {s.data(), static_cast<Index>(s.size()), 1, 1});

@@ -1,4 +1,5 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
@@ -181,10 +182,26 @@ void MultigridPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
   reserve(context, width);
-  const ConstBlockView<T, Space> d(scaling_.data(), X.rows(), 1, 1);
-  scale_rows<T>(context, d, X, levels_.front()->right.columns(0, b));
+  Level& finest = *levels_.front();
+  scale_rows<T>(context, scaling(), X, finest.right.columns(0, b));
   cycle(context, 0, width);
-  scale_rows<T>(context, d, levels_.front()->solution.columns(0, b), Y);
+  scale_rows<T>(context, scaling(), finest.solution.columns(0, b), Y);
+}
+
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView<double, Space> X,
+                                                    ConstSmallView<double, Space> scales,
+                                                    BlockView<double, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const Index b = X.cols();
+  const Index width = detail::padded_width<T, Space>(b);
+  reserve(context, width);
+  Level& finest = *levels_.front();
+  convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1),
+                        finest.right.columns(0, b));
+  cycle(context, 0, width);
+  convert<double, T, T>(context, scaling(), finest.solution.columns(0, b), scales.block(0, 1, b, 1),
+                        Y);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MultigridPreconditioner<T, Ctx>;

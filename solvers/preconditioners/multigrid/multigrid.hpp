@@ -4,6 +4,7 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/between_precisions.hpp>
 #include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -40,7 +41,8 @@ struct Hierarchy;
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
 template <Scalar T, class Ctx>
-class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
+class MultigridPreconditioner final : public Preconditioner<T, Ctx>,
+                                      public BetweenPrecisions<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -61,6 +63,9 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// Stored entries of all levels per entry of the finest one.
   double operator_complexity() const noexcept { return heddle::operator_complexity(sizes_); }
+
+  void apply_between(Ctx& context, ConstBlockView<double, Space> X,
+                     ConstSmallView<double, Space> scales, BlockView<double, Space> Y) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
@@ -92,6 +97,9 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
 
   MultigridPreconditioner(Ctx& context, detail::Hierarchy<Space> hierarchy,
                           const MultigridOptions& options, const SpmmOptions& spmm);
+  ConstBlockView<T, Space> scaling() const {
+    return ConstBlockView<T, Space>(scaling_.data(), this->rows(), 1, 1);
+  }
   void reserve(Ctx& context, Index width);
   void restrict_to(Ctx& context, Level& level, ConstBlockView<T, Space> residual,
                    BlockView<T, Space> right);

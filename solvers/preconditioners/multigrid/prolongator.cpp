@@ -4,6 +4,7 @@
 #include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
+#include <numeric>
 
 namespace heddle::detail {
 namespace {
@@ -46,102 +47,108 @@ AggregateRows rows_of_aggregates(const Grid<HostSpace>& grid,
 /// left out of Q.
 class ColumnFactors {
  public:
-  /// Factors X, rows×m, stored by columns. Q replaces its first `rank` columns.
-  ColumnFactors(std::vector<double>& X, Index rows, Index m)
-      : R_(static_cast<std::size_t>(m * m), 0.0), m_(m) {
-    for (Index j = 0; j < m; ++j) add_column(X, rows, j);
+  /// Factors X, rows×m, stored by columns. Q replaces its first `rank` columns. R, m×m, is stored
+  /// by rows and must be 0.
+  ColumnFactors(double* X, double* R, Index rows, Index m) : X_(X), R_(R), rows_(rows), m_(m) {
+    for (Index j = 0; j < m; ++j) add_column(j);
   }
 
   Index rank() const noexcept { return rank_; }
-  double R(Index i, Index j) const { return R_[static_cast<std::size_t>(i * m_ + j)]; }
 
  private:
-  static double dot(const double* x, const double* y, Index rows) {
+  double dot(const double* x, const double* y) const {
     double sum = 0;
-    for (Index i = 0; i < rows; ++i) sum += x[i] * y[i];
+    for (Index i = 0; i < rows_; ++i) sum += x[i] * y[i];
     return sum;
   }
 
-  void add_column(std::vector<double>& X, Index rows, Index j) {
-    double* const x = X.data() + j * rows;
-    const double norm = std::sqrt(dot(x, x, rows));
+  void add_column(Index j) {
+    double* const x = X_ + j * rows_;
+    const double norm = std::sqrt(dot(x, x));
     for (int round = 0; round < 2; ++round) {
       for (Index i = 0; i < rank_; ++i) {
-        const double* const q = X.data() + i * rows;
-        const double part = dot(q, x, rows);
-        for (Index k = 0; k < rows; ++k) x[k] -= part * q[k];
-        R_[static_cast<std::size_t>(i * m_ + j)] += part;
+        const double* const q = X_ + i * rows_;
+        const double part = dot(q, x);
+        for (Index k = 0; k < rows_; ++k) x[k] -= part * q[k];
+        R_[i * m_ + j] += part;
       }
     }
-    const double left = std::sqrt(dot(x, x, rows));
+    const double left = std::sqrt(dot(x, x));
     if (!(left > kDependent * norm)) return;
-    double* const q = X.data() + rank_ * rows;
-    for (Index k = 0; k < rows; ++k) q[k] = x[k] / left;
-    R_[static_cast<std::size_t>(rank_ * m_ + j)] = left;
+    double* const q = X_ + rank_ * rows_;
+    for (Index k = 0; k < rows_; ++k) q[k] = x[k] / left;
+    R_[rank_ * m_ + j] = left;
     ++rank_;
   }
 
-  std::vector<double> R_;  // m×m by rows
-  Index m_;
+  double* X_;
+  double* R_;
+  Index rows_, m_;
   Index rank_ = 0;
 };
 
-/// Q of each aggregate, by columns, and R of all, which is X_c.
+/// Q and R of all aggregates, one after the other. Q is stored by columns, R, m×m, by rows.
 struct AggregateFactors {
-  std::vector<std::vector<double>> Q;
+  std::vector<double> Q, R;
   std::vector<std::int64_t>
-      first_columns;        ///< of T, per aggregate, and the columns of T at the end
-  std::vector<double> X_c;  ///< by rows
+      first_columns;  ///< of T, per aggregate, and the columns of T at the end
 };
 
-AggregateFactors factor(ConstBlockView<double, HostSpace> X, const AggregateRows& of) {
+/// Calls body(a) for all aggregates on all threads.
+template <class Body>
+void for_each_aggregate(HostContext& context, const AggregateRows& of, const Body& body) {
+  const double bytes = 4 * static_cast<double>(of.rows.size()) * sizeof(double);
+  parallel_for(team_size(context.threads(), bytes, 0), std::ssize(of.offsets) - 1,
+               [&](Index a) { body(static_cast<std::size_t>(a)); });
+}
+
+AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> X,
+                        const AggregateRows& of) {
   const Index m = X.cols();
-  AggregateFactors made;
-  made.Q.resize(of.offsets.size() - 1);
-  made.first_columns.push_back(0);
-  for (std::size_t a = 0; a < made.Q.size(); ++a) {
+  const std::size_t columns = static_cast<std::size_t>(m);
+  const std::size_t aggregates = of.offsets.size() - 1;
+  AggregateFactors made{std::vector<double>(of.rows.size() * columns),
+                        std::vector<double>(aggregates * columns * columns, 0.0),
+                        std::vector<std::int64_t>(aggregates + 1, 0)};
+  for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
-    made.Q[a].resize(static_cast<std::size_t>(rows * m));
+    double* const Q = made.Q.data() + of.offsets[a] * m;
     for (Index j = 0; j < m; ++j) {
-      for (Index i = 0; i < rows; ++i) {
-        made.Q[a][static_cast<std::size_t>(j * rows + i)] = X(of.row(a, i), j);
-      }
+      for (Index i = 0; i < rows; ++i) Q[j * rows + i] = X(of.row(a, i), j);
     }
-    const ColumnFactors factors(made.Q[a], rows, m);
-    for (Index i = 0; i < factors.rank(); ++i) {
-      for (Index j = 0; j < m; ++j) made.X_c.push_back(factors.R(i, j));
-    }
-    made.first_columns.push_back(made.first_columns.back() + factors.rank());
-  }
+    const ColumnFactors factors(Q, made.R.data() + a * columns * columns, rows, m);
+    made.first_columns[a + 1] = factors.rank();
+  });
+  std::partial_sum(made.first_columns.begin(), made.first_columns.end(),
+                   made.first_columns.begin());
   return made;
 }
 
 /// T with the parts Q in the rows and columns of their aggregates.
-HostCsrMatrix<double> assemble(HostContext& context, Index n, const AggregateRows& of,
+HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const AggregateRows& of,
                                const AggregateFactors& factors) {
-  std::vector<Index> lengths(static_cast<std::size_t>(n), 0);
-  Index nnz = 0;
-  for (std::size_t a = 0; a < factors.Q.size(); ++a) {
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
+  for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rank = factors.first_columns[a + 1] - factors.first_columns[a];
-    for (Index i = 0; i < of.count(a); ++i) lengths[static_cast<std::size_t>(of.row(a, i))] = rank;
-    nnz += rank * of.count(a);
-  }
-  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), nnz);
-  T.row_offsets()[0] = 0;
-  for (Index row = 0; row < n; ++row) {
-    T.row_offsets()[row + 1] = T.row_offsets()[row] + lengths[static_cast<std::size_t>(row)];
-  }
-  for (std::size_t a = 0; a < factors.Q.size(); ++a) {
+    for (Index i = 0; i < of.count(a); ++i) {
+      offsets[static_cast<std::size_t>(of.row(a, i)) + 1] = rank;
+    }
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), offsets.back());
+  std::copy(offsets.begin(), offsets.end(), T.row_offsets());
+  for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
+    const Index first = factors.first_columns[a];
+    const double* const Q = factors.Q.data() + of.offsets[a] * m;
     for (Index i = 0; i < rows; ++i) {
       std::int64_t place = T.row_offsets()[of.row(a, i)];
-      for (std::int64_t k = factors.first_columns[a]; k < factors.first_columns[a + 1]; ++k) {
-        T.columns()[place] = static_cast<std::int32_t>(k);
-        const Index j = k - factors.first_columns[a];
-        T.values()[place++] = factors.Q[a][static_cast<std::size_t>(j * rows + i)];
+      for (Index j = 0; j < factors.first_columns[a + 1] - first; ++j) {
+        T.columns()[place] = static_cast<std::int32_t>(first + j);
+        T.values()[place++] = Q[j * rows + i];
       }
     }
-  }
+  });
   return T;
 }
 
@@ -241,17 +248,20 @@ FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace
 TentativeProlongator<HostSpace> tentative_prolongator(HostContext& context,
                                                       const Grid<HostSpace>& grid,
                                                       const Aggregates<HostSpace>& aggregates) {
+  const Index m = grid.near_null.cols();
   const AggregateRows sorted = rows_of_aggregates(grid, aggregates);
-  AggregateFactors factors = factor(grid.near_null.view(), sorted);
+  AggregateFactors factors = factor(context, grid.near_null.view(), sorted);
   TentativeProlongator<HostSpace> made;
-  made.T = assemble(context, grid.A.rows(), sorted, factors);
-  made.near_null = MultiVector<double, HostSpace>(context, made.T.cols(), grid.near_null.cols());
+  made.T = assemble(context, grid.A.rows(), m, sorted, factors);
+  made.near_null = MultiVector<double, HostSpace>(context, made.T.cols(), m);
   const BlockView<double, HostSpace> X_c = made.near_null.view();
-  for (Index i = 0; i < X_c.rows(); ++i) {
-    for (Index j = 0; j < X_c.cols(); ++j) {
-      X_c(i, j) = factors.X_c[static_cast<std::size_t>(i * X_c.cols() + j)];
+  for_each_aggregate(context, sorted, [&](std::size_t a) {
+    const std::int64_t first = factors.first_columns[a];
+    const double* const R = factors.R.data() + static_cast<Index>(a) * m * m;
+    for (Index i = 0; i < factors.first_columns[a + 1] - first; ++i) {
+      for (Index j = 0; j < m; ++j) X_c(first + i, j) = R[i * m + j];
     }
-  }
+  });
   made.nodes = std::move(factors.first_columns);
   return made;
 }

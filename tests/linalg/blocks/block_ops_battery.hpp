@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <concepts>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <limits>
@@ -57,6 +58,30 @@ TYPED_TEST_P(BlockOps, MultiplyAddsAnotherBlock) {
       std::fill(Y.data().begin(), Y.data().end(), std::numeric_limits<T>::quiet_NaN());
       multiply<T>(this->on(), -0.75, X.view(), C.view(), 0.5, W.view(), Y.view());
       expect_product<T>(-0.75, X.view(), C.view(), 0.5, W.view(), Y.view());
+    }
+  }
+}
+
+TYPED_TEST_P(BlockOps, MultiplyWithTheNormsOfTheResult) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : kRows) {
+    for (const auto& [a, b] : width_pairs()) {
+      RandomBlock<T> X(n, a, a + 3, 1);
+      RandomSmall C(a, b, 2);
+      if (std::same_as<T, double>) C.view()(0, 0) = 1e200;  // the squares of a column overflow
+      RandomBlock<T> Y(n, b, b + 2, 3), expected(n, b, b + 2, 3);
+      RandomSmall norms(b, 1, 4);
+      multiply<T>(this->on(), -0.75, X.view(), C.view(), 0.5, Y.view(), norms.view());
+      multiply<T>(this->on(), -0.75, X.view(), C.view(), 0.5, expected.view());
+      for (Index j = 0; j < b; ++j) {
+        long double sum = 0;
+        for (Index i = 0; i < n; ++i) {
+          ASSERT_EQ(Y.view()(i, j), expected.view()(i, j));
+          sum += std::pow(static_cast<long double>(Y.view()(i, j)), 2);
+        }
+        const double norm = static_cast<double>(std::sqrt(sum));
+        ASSERT_NEAR(norms.view()(j, 0), norm, tolerance<double>(norm, static_cast<double>(n)));
+      }
     }
   }
 }
@@ -364,7 +389,8 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
                InvalidArgument);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(BlockOps, Multiply, MultiplyAddsAnotherBlock, MultiplyOverItsOwnInput,
+REGISTER_TYPED_TEST_SUITE_P(BlockOps, Multiply, MultiplyAddsAnotherBlock,
+                            MultiplyWithTheNormsOfTheResult, MultiplyOverItsOwnInput,
                             MultiplyOverwritesNanWhereBetaIsZero,
                             MultiplyByNoColumnsScalesTheResult, WeightedSquares, Reciprocals,
                             ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange, ScaleColumns,

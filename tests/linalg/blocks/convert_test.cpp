@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <limits>
 
@@ -51,6 +52,21 @@ TEST(Convert, ScalesOfColumnsThatAreNotFinite) {
   norm_scales<double>(context, X.view(), s);
   EXPECT_EQ(s(0, 0), 1);
   EXPECT_EQ(s(1, 0), 0x1p-1022);
+}
+
+TEST(Convert, ScalesFromKnownNorms) {
+  HostContext context(2);
+  const Index b = 4;
+  test::RandomBlock<double> X(500, b, b, 1);
+  for (Index i = 0; i < 500; ++i) X.view()(i, 1) *= 1e-250;
+  SmallMatrix<double, HostSpace> norms(context, b, 1), scales(context, b, 2), known(context, b, 2);
+  norm_scales<double>(context, X.view(), scales.view(b, 2));
+  column_norms<double>(context, X.view(), norms.view(b, 1));
+  norm_scales(context, norms.view(b, 1), known.view(b, 2));
+  for (Index j = 0; j < b; ++j) {
+    EXPECT_EQ(known.view(b, 2)(j, 0), scales.view(b, 2)(j, 0));
+    EXPECT_EQ(known.view(b, 2)(j, 1), scales.view(b, 2)(j, 1));
+  }
 }
 
 TEST(Convert, RoundsScaledColumns) {

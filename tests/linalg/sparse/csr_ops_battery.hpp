@@ -153,8 +153,9 @@ TYPED_TEST_P(CsrOps, DiagonalIsZeroWhereNotStored) {
 }
 
 TYPED_TEST_P(CsrOps, StoresTheWholeDiagonalAndNothingElseChanges) {
-  for (const Index mean : {0, 1, 3, 40}) {
-    const auto A = test::random_matrix<typename TypeParam::Scalar>(60, 60, mean);
+  for (const auto& [n, mean] : std::vector<std::pair<Index, Index>>{
+           {60, 0}, {60, 1}, {60, 3}, {60, 40}, {2500, 1}, {2500, 300}}) {
+    const auto A = test::random_matrix<typename TypeParam::Scalar>(n, n, mean);
     const auto there = this->placed(A.view());
     const auto full = with_stored_diagonal(this->context(), there.view());
     EXPECT_EQ(this->dense(full), to_dense(A.view()));
