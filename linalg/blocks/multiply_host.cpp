@@ -1,4 +1,5 @@
 #include <array>
+#include <cstring>
 #include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
@@ -100,22 +101,52 @@ struct Product {
 
   /// Rows first … end − 1 of Y from those of X C.
   void write_panel(Index first, Index end, const T* product) const {
-    for (Index r = first; r < end; ++r, product += c_ld) {
-      if (beta == 0) {
-        write_row<false>(product, w + r * w_ld, y + r * y_ld);
+    if (beta == 0) {
+      kWritePanels<false>[static_cast<std::size_t>(narrow())](*this, first, end, product);
+    } else {
+      kWritePanels<true>[static_cast<std::size_t>(narrow())](*this, first, end, product);
+    }
+  }
+
+  /// b where it is less than a vector, else 0.
+  Index narrow() const { return b < kLanes<T> ? b : 0; }
+
+  /// write_panel for rows of kCols entries, which fill less than a vector (0: of any other b), with
+  /// β W where `kAdd`.
+  template <bool kAdd, int kCols>
+  static void write_rows(const Product& p, Index first, Index end, const T* product) {
+    const T* added = p.w + first * p.w_ld;
+    T* row = p.y + first * p.y_ld;
+    for (Index r = first; r < end; ++r, product += p.c_ld, added += p.w_ld, row += p.y_ld) {
+      if constexpr (kCols == 0) {
+        p.template write_row<kAdd>(product, added, row);
       } else {
-        write_row<true>(product, w + r * w_ld, y + r * y_ld);
+        T sum[kCols];
+#pragma GCC unroll 16
+        for (int j = 0; j < kCols; ++j) {
+          sum[j] = kAdd ? product[j] + p.beta * added[j] : product[j];
+        }
+        std::memcpy(row, sum, sizeof sum);
       }
     }
   }
 
+  using WritePanel = void (*)(const Product&, Index, Index, const T*);
+
+  template <bool kAdd, int... kCols>
+  static constexpr std::array<WritePanel, sizeof...(kCols)> write_panels(
+      std::integer_sequence<int, kCols...>) {
+    return {write_rows<kAdd, kCols>...};
+  }
+
+  /// write_rows<kAdd, b> is element b.
+  template <bool kAdd>
+  static constexpr auto kWritePanels =
+      write_panels<kAdd>(std::make_integer_sequence<int, static_cast<int>(kLanes<T>)>());
+
   /// row ← product, plus β added where `kAdd`.
   template <bool kAdd>
   void write_row(const T* product, const T* added, T* row) const {
-    if (b < kLanes<T>) {
-      for (Index j = 0; j < b; ++j) row[j] = kAdd ? product[j] + beta * added[j] : product[j];
-      return;
-    }
     const auto vector_at = [&](Index j) {
       if constexpr (kAdd) return load(product + j) + beta * load(added + j);
       return load(product + j);
