@@ -80,10 +80,17 @@ struct RowProduct {
   Index w_ld;
   T* y;
   Index y_ld;
+  T* copy = nullptr;
+  Index copy_ld = 0;
 };
 
 /// Computes the product.
 template <Isa kVariant, Scalar T>
 void multiply_kernel(HostContext& context, const RowProduct<T>& product);
+
+/// Computes the product Y, and G = ZᵀY in the same pass over the rows. Z may contain Y.
+template <Isa kVariant, Scalar T>
+void multiply_gram_kernel(HostContext& context, const RowProduct<T>& p,
+                          const ConstBlockView<T, HostSpace>& Z, const GramProduct<T>& product);
 
 }  // namespace heddle
