@@ -282,7 +282,8 @@ class GramSums {
     });
     // The slabs' sums are added in the order of the slabs, whichever thread computed them.
     const auto summed = static_cast<double>(count * size);
-    const Index pieces = each()[0].ld();
+    constexpr Index kSums = 64;  // of a piece
+    const Index pieces = (size + kSums - 1) / kSums;
     parallel_for(team_size(threads, summed * sizeof(double), summed), pieces, [&](Index piece) {
       const Index end = size * (piece + 1) / pieces;
       for (Index slab = 1; slab < count; ++slab) {
