@@ -21,6 +21,7 @@
 #include <heddle/apps/run_solver.hpp>
 #include <heddle/apps/run_together.hpp>
 #include <heddle/apps/version.hpp>
+#include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
@@ -76,7 +77,10 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   problem.threads = device.host().threads();
   problem.gpus = device.gpus();
   problem.processes = problem.gpus > 1 ? 1 : device.processes();
-  problem.block_size = detail::method_of(request, input.sizes()).block_size(request, input.sizes());
+  problem.block_size =
+      detail::method_of(request, input.sizes())
+          .block_size(detail::with_block_size(request, input.sizes(), device.is_host()),
+                      input.sizes());
   problem.preconditioner = detail::describe_preconditioner(request, input, !device.is_host());
   problem.available_bytes = device.memory_bytes();
   return problem;

@@ -10,6 +10,10 @@ namespace {
 /// Up to this estimated number of operations, some seconds, a factorisation is taken at once.
 constexpr double kModerateOperations = 8e9;
 
+/// Up to this number of pairs of the largest end, narrow blocks are faster on a host.
+constexpr Index kFewPairs = 8;
+constexpr Index kNarrowBlock = 4;
+
 /// Whether A − σB of the problem can be factored at all.
 bool has_inverse(const Request& request, const Problem& problem) {
   return request.which == Which::smallest && !request.interval && !problem.normal_equations &&
@@ -88,6 +92,15 @@ MethodChoice choose_method(const Request& request, const Problem& problem) {
                                         : LinearOptions{}.max_iterations;
   }
   return choice;
+}
+
+Request with_block_size(const Request& request, const ProblemSizes& sizes, bool on_host) {
+  Request sized = request;
+  const bool narrow = on_host && request.method == Method::block_lanczos &&
+                      request.which == Which::largest && !request.interval && !sizes.pencil &&
+                      request.nev <= kFewPairs;
+  if (narrow && request.block_size == 0) sized.block_size = kNarrowBlock;
+  return sized;
 }
 
 }  // namespace heddle::detail

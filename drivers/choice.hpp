@@ -32,4 +32,11 @@ struct MethodChoice {
 ///                   known null vectors.
 MethodChoice choose_method(const Request& request, const Problem& problem);
 
+/// `request` with the columns that block Lanczos iterates at once in place of an automatic number
+/// that depends on where it runs. On a host, up to `kFewPairs` largest eigenpairs of A x = λ x, or
+/// largest singular triplets, are found with blocks of 4 columns. They take as many products with a
+/// block as wider ones, and each costs less. Everywhere else the method chooses: on a GPU a product
+/// with 8 columns costs little more, and the smallest end takes up to three times as long with 4.
+Request with_block_size(const Request& request, const ProblemSizes& sizes, bool on_host);
+
 }  // namespace heddle::detail

@@ -344,7 +344,8 @@ void prepare(HostContext& context, Problem& problem, const Request& request,
   }
   check_parts(context, problem, request);
   if (problem.normal_equations && !problem.A_transposed) {
-    problem.A_transposed = Matrix(transpose(context, problem.A.view()));
+    const CsrView<double, HostSpace> A = problem.A.view();
+    problem.A_transposed = equals_transpose(A) ? problem.A : Matrix(transpose(context, A));
   }
   check_precision(problem, request);
 }

@@ -59,9 +59,10 @@ struct Request {
   /// Block Lanczos: if set, all pairs with eigenvalues in the interval are wanted, rather than
   /// pairs at an end of the spectrum.
   std::optional<RealInterval> interval{};
-  Index block_size = 0;  ///< columns iterated at once in an eigenproblem. 0: chosen from nev
-  double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
-  Criterion criterion = Criterion::eigenvalue;                   ///< of an eigenproblem
+  /// Columns iterated at once in an eigenproblem. 0: chosen from nev, the end and the device.
+  Index block_size = 0;
+  double tolerance = 0;                         ///< 0: `kDefaultTolerance` of the scalar
+  Criterion criterion = Criterion::eigenvalue;  ///< of an eigenproblem
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
   Index max_iterations = 0;  ///< 0: the default of `EigenOptions` or `LinearOptions`
   double time_limit_s = std::numeric_limits<double>::infinity();

@@ -232,7 +232,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     const std::string preconditioner = describe_preconditioner(request, problem, !device.is_host());
     const bool pencil = problem.sizes().pencil;
     const ProblemScaling scaling = scaling_of(problem, request);
-    Request scaled = request;
+    Request scaled = with_block_size(request, problem.sizes(), device.is_host());
     scale(device.host(), problem, scaled, scaling);
     const bool by_rows = keeps_vectors && device.processes() > 1 && scaling == ProblemScaling{};
     Solution solution =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/order_problem.hpp>
@@ -257,8 +258,8 @@ ResidentSolution<T, typename Ctx::Space> solve_in(Device& device, Ctx& context,
                        ": arrays on a device are used where they are, in their own order: leave it "
                        "out, or pass the problem in host memory");
   }
-  const MethodChoice choice =
-      choose(context, device.host(), problem, shape, in_precision<T>(asked));
+  MethodChoice choice = choose(context, device.host(), problem, shape, in_precision<T>(asked));
+  choice.request = with_block_size(choice.request, shape.sizes(), device.is_host());
   const Request& request = choice.request;
   check_kernel(device, request);
   check_kind_of<T>(shape, request);

@@ -74,7 +74,8 @@ void SolverSchema::solver() {
       .store([](Node node, Config& config) {
         config.request.max_basis = as_integer(node).value_or(0);
       });
-  add("solver.block_size", "columns iterated at once; auto: chosen from nev")
+  add("solver.block_size",
+      "columns iterated at once; auto: chosen from nev, the end of the spectrum and the device")
       .word("auto")
       .integer(kCount)
       .fallback("auto")

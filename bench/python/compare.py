@@ -65,14 +65,23 @@ def on_alarm(*_):
     raise TooLong
 
 
-def timed(solve, limit):
+# The threads of SciPy's BLAS look for work for 0.1 s after their last, on a core that the next solve
+# needs.
+PAUSE = 0.2
+
+
+def timed(solve, synchronize, limit):
     """(seconds, residual), or the reason of a failure."""
+    time.sleep(PAUSE)
     signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, limit)
     begin = time.perf_counter()
     try:
-        residual = solve()
-        return time.perf_counter() - begin, residual
+        judge = solve()
+        synchronize()
+        seconds = time.perf_counter() - begin
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return seconds, judge()
     except Exception as error:  # a failure of any library is a cell of the table
         # PRIMME has an exception of its own for one that a product has raised.
         too_long = time.perf_counter() - begin >= limit
@@ -81,13 +90,13 @@ def timed(solve, limit):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def measure(solvers, rounds, limit):
+def measure(solvers, synchronize, rounds, limit):
     """{solver: (median seconds, residual) or the reason of a failure}"""
     runs = {name: [] for name in solvers}
     for _ in range(rounds):
         for name, solve in solvers.items():
             if not (runs[name] and isinstance(runs[name][-1], str)):
-                runs[name].append(timed(solve, limit))
+                runs[name].append(timed(solve, synchronize, limit))
     return {
         name: (
             found[-1]
@@ -189,7 +198,9 @@ def main():
     for task, solvers in TASKS.items():
         if arguments.only in task:
             results = {
-                name: measure(solvers(beside, A), arguments.rounds, arguments.limit)
+                name: measure(
+                    solvers(beside, A), beside.synchronize, arguments.rounds, arguments.limit
+                )
                 for name, A in operands.items()
             }
             ratios += report(task, results)[beside.name]

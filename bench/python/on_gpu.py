@@ -13,7 +13,13 @@ GENERATED = {
     "laplace3d 80x80x80": ("laplace3d", 80, 80, 80),
     "wathen 200x200": ("wathen", 200, 200),
 }
-BESIDE = Beside("cupy", cupy, cupyx.scipy.sparse, cupyx.scipy.sparse.linalg)
+BESIDE = Beside(
+    "cupy",
+    cupy,
+    cupyx.scipy.sparse,
+    cupyx.scipy.sparse.linalg,
+    synchronize=cupy.cuda.runtime.deviceSynchronize,
+)
 
 
 def on_device(A):
@@ -28,6 +34,6 @@ def warm_up():
     for task, solvers in TASKS.items():
         for name, solve in solvers(BESIDE, A).items():
             try:
-                solve()
+                solve()()
             except Exception as error:  # a cell of the table will tell it
                 print(f"warming up, {task}, {name}: {type(error).__name__}: {error}")

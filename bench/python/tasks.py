@@ -1,10 +1,13 @@
 """The tasks of compare.py: what heddle and a library beside it compute from the same arrays, with the
-same tolerances."""
+same tolerances. A solver of a task returns a function that judges the solution, so that the time of
+judging is not measured."""
 
 import inspect
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -26,6 +29,7 @@ class Beside:
     linalg: ModuleType
     extras: dict[str, Any] = field(default_factory=dict)  # of heddle's functions
     primme: ModuleType | None = None
+    synchronize: Callable[[], None] = lambda: None  # waits for what a solve has left on a device
     factor_limit: int = 0  # seconds that a factorisation for sigma may take. 0: eigsh has no sigma
 
     def start(self, A, columns):
@@ -79,7 +83,7 @@ def eigen_task(which):
         if beside.primme is not None:
             found["primme"] = lambda: beside.primme.eigsh(A, PAIRS, which=which, tol=1e-14)
         return {
-            name: lambda solve=solve: eigen_residual(beside, A, *solve())
+            name: lambda solve=solve: partial(eigen_residual, beside, A, *solve())
             for name, solve in found.items()
         }
 
@@ -91,16 +95,18 @@ def lobpcg_task(beside, A):
     X, M = beside.start(A, PAIRS), beside.jacobi(A)
     options = {"tol": 1e-8 * norm_1(A), "largest": False}
 
-    def theirs():
-        found = beside.linalg.lobpcg(A, X, M=M, maxiter=3000, **options)
+    def judged(found):
         residual = eigen_residual(beside, A, *found)
         if not residual <= 2e-8:
             raise RuntimeError(f"residual {residual:.1e}")
         return residual
 
+    def theirs():
+        return partial(judged, beside.linalg.lobpcg(A, X, M=M, maxiter=3000, **options))
+
     def ours(**extras):
         extras |= {"on_failure": "raise", **beside.extras, **options}
-        return eigen_residual(beside, A, *heddle.lobpcg(A, X, **extras))
+        return partial(eigen_residual, beside, A, *heddle.lobpcg(A, X, **extras))
 
     return {
         "heddle": ours,
@@ -112,8 +118,7 @@ def lobpcg_task(beside, A):
 def svds_task(beside, A):
     """Six largest triplets, tol = 0 for heddle and the library beside it, 1e-14 for PRIMME."""
 
-    def judged(solve):
-        u, s, vh = solve()
+    def judged(u, s, vh):
         return float(beside.norms(A @ vh.T - u * s).max()) / float(s.max())
 
     found = {
@@ -122,7 +127,7 @@ def svds_task(beside, A):
     }
     if beside.primme is not None:
         found["primme"] = lambda: beside.primme.svds(A, PAIRS, tol=1e-14)
-    return {name: lambda solve=solve: judged(solve) for name, solve in found.items()}
+    return {name: lambda solve=solve: partial(judged, *solve()) for name, solve in found.items()}
 
 
 def cg_task(columns):
@@ -142,11 +147,11 @@ def cg_task(columns):
             found = [cg(A, beside.arrays.ascontiguousarray(b), **options) for b in B.T]
             if any(info for _, info in found):
                 raise RuntimeError("not converged")
-            return judge(beside.arrays.stack([x for x, _ in found], axis=1))
+            return partial(judge, beside.arrays.stack([x for x, _ in found], axis=1))
 
         def ours():
             options = {"rtol": 1e-8, "maxiter": 100000, "on_failure": "raise", **beside.extras}
-            return judge(heddle.cg(A, B, **options)[0])
+            return partial(judge, heddle.cg(A, B, **options)[0])
 
         return {"heddle": ours, beside.name: theirs}
 

@@ -63,6 +63,20 @@ void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X
   multiply<T>(context, alpha, X, C, beta, Y, Y);
 }
 
+/// Y = X C as above, and Z = Y.
+template <Scalar T>
+void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
+                       ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Y,
+                       BlockView<T, HostSpace> Z);
+
+/// Y = α X C + β W as above, and then G = ZᵀY (Z n×c, G c×b), in one pass over the rows. Z may be
+/// or contain Y.
+template <Scalar T>
+void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+                   ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+                   BlockView<T, HostSpace> Y, ConstBlockView<T, HostSpace> Z,
+                   SmallView<double, HostSpace> G);
+
 /// Y = α X + β Y (both n×b). With β = 0, Y is overwritten and may be uninitialised.
 template <Scalar T>
 void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
@@ -146,6 +160,23 @@ template <Scalar T>
 void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
               ConstSmallView<double, DeviceSpace> C, double beta, BlockView<T, DeviceSpace> Y) {
   multiply<T>(context, alpha, X, C, beta, Y, Y);
+}
+
+template <Scalar T>
+void multiply_and_copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                       ConstSmallView<double, DeviceSpace> C, BlockView<T, DeviceSpace> Y,
+                       BlockView<T, DeviceSpace> Z) {
+  multiply<T>(context, 1, X, C, 0, Y);
+  copy<T>(context, Y, Z);
+}
+
+template <Scalar T>
+void multiply_gram(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
+                   ConstSmallView<double, DeviceSpace> C, double beta,
+                   ConstBlockView<T, DeviceSpace> W, BlockView<T, DeviceSpace> Y,
+                   ConstBlockView<T, DeviceSpace> Z, SmallView<double, DeviceSpace> G) {
+  multiply<T>(context, alpha, X, C, beta, W, Y);
+  gram<T>(context, Z, Y, G);
 }
 
 template <Scalar T>

@@ -80,6 +80,8 @@ struct RowProduct {
   Index w_ld;
   T* y;
   Index y_ld;
+  T* copy = nullptr;
+  Index copy_ld = 0;
 };
 
 /// The product of blocks of fitting shapes.
@@ -109,5 +111,10 @@ void multiply_kernel(HostContext& context, const RowProduct<T>& product);
 template <Isa kVariant, Scalar T>
 void multiply_kernel(HostContext& context, const RowProduct<T>& product,
                      SmallView<double, HostSpace> squares);
+
+/// Computes the product Y, and G = ZᵀY in the same pass over the rows. Z may contain Y.
+template <Isa kVariant, Scalar T>
+void multiply_gram_kernel(HostContext& context, const RowProduct<T>& p,
+                          const ConstBlockView<T, HostSpace>& Z, const GramProduct<T>& product);
 
 }  // namespace heddle

@@ -19,6 +19,17 @@ void run(HostContext& context, const RowProduct<T>& product) {
   with_host_isa([&](auto isa) { multiply_kernel<isa(), T>(context, product); });
 }
 
+/// Y = α X C + β W for operands that are checked here.
+template <class T>
+RowProduct<T> checked_product(double alpha, const ConstBlockView<T, HostSpace>& X,
+                              const ConstSmallView<double, HostSpace>& C, double beta,
+                              const ConstBlockView<T, HostSpace>& W,
+                              const BlockView<T, HostSpace>& Y) {
+  require_multiply_shapes(X, C, Y);
+  require_same_shape<T, HostSpace>("multiply", W, Y);
+  return row_product<T>(alpha, X, C, beta, W, Y);
+}
+
 /// A product of two columns is a dot product.
 template <class T>
 void dot(HostContext& context, const ConstBlockView<T, HostSpace>& X,
@@ -62,12 +73,35 @@ template <Scalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
               BlockView<T, HostSpace> Y) {
-  require_multiply_shapes(X, C, Y);
-  require_same_shape<T, HostSpace>("multiply", W, Y);
+  const RowProduct<T> product = checked_product<T>(alpha, X, C, beta, W, Y);
   if (Y.empty()) return;
-  run(context, row_product<T>(alpha, X, C, beta, W, Y));
+  run(context, product);
   context.profile().count(bytes(X) + (beta == 0 ? 1 : 2) * bytes(Y),
                           2 * entries(X) * static_cast<double>(Y.cols()));
+}
+
+template <Scalar T>
+void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
+                       ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Y,
+                       BlockView<T, HostSpace> Z) {
+  RowProduct<T> product = checked_product<T>(1, X, C, 0, Y, Y);
+  require_same_shape<T, HostSpace>("multiply_and_copy", Y, Z);
+  if (Y.empty()) return;
+  product.copy = Z.data();
+  product.copy_ld = Z.ld();
+  run(context, product);
+  context.profile().count(bytes(X) + 2 * bytes(Y), 2 * entries(X) * static_cast<double>(Y.cols()));
+}
+
+template <Scalar T>
+void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
+                   ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+                   BlockView<T, HostSpace> Y, ConstBlockView<T, HostSpace> Z,
+                   SmallView<double, HostSpace> G) {
+  const RowProduct<T> product = checked_product<T>(alpha, X, C, beta, W, Y);
+  require_gram_shapes(Z, ConstBlockView<T, HostSpace>(Y), G);
+  with_host_isa([&](auto isa) { multiply_gram_kernel<isa(), T>(context, product, Z, {Y, G}); });
+  sum_over_processes(context, {G});
 }
 
 void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,
@@ -108,7 +142,14 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<double, H
                      SmallView<double, HostSpace>);                                               \
   template void multiply(HostContext&, double, ConstBlockView<T, HostSpace>,                      \
                          ConstSmallView<double, HostSpace>, double, ConstBlockView<T, HostSpace>, \
-                         BlockView<T, HostSpace>);
+                         BlockView<T, HostSpace>);                                                \
+  template void multiply_and_copy(HostContext&, ConstBlockView<T, HostSpace>,                     \
+                                  ConstSmallView<double, HostSpace>, BlockView<T, HostSpace>,     \
+                                  BlockView<T, HostSpace>);                                       \
+  template void multiply_gram(HostContext&, double, ConstBlockView<T, HostSpace>,                 \
+                              ConstSmallView<double, HostSpace>, double,                          \
+                              ConstBlockView<T, HostSpace>, BlockView<T, HostSpace>,              \
+                              ConstBlockView<T, HostSpace>, SmallView<double, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -159,6 +159,31 @@ void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
 }
 
 template <Scalar T, class Ctx>
+void Orthogonalizer<T, Ctx>::subtract_and_orthonormalize(Ctx& context, ConstBlock X,
+                                                         ConstSmallView<double, Space> C,
+                                                         ConstBlock Q, Block W, Block Y,
+                                                         SmallView<double, Space> status) {
+  const PhaseScope phase(context, Phase::orthogonalize);
+  const Index b = W.cols();
+  const Index c = Q.cols();
+  require_room("subtract_and_orthonormalize", "a block", b, max_cols_);
+  require_room("subtract_and_orthonormalize", "a basis", c, max_basis_);
+  if (c > 0 && !lies_before(Q, Y)) {
+    throw InvalidArgument("Orthogonalizer::subtract_and_orthonormalize: Q is not before Y");
+  }
+  const ConstBlock QY(Y.data() - c, Y.rows(), c + b, Y.ld());
+  const SmallView<double, Space> G = products_.view(b, b);
+  const SmallView<double, Space> M = coefficients_.view(b, b);
+  multiply_gram<T>(context, -1, X, C, 1, W, W, W, G);  // W ← W − X C, G = WᵀW
+  cholesky_qr_coefficients(context, G, M, status.block(0, 0, status.rows, 1));
+  const SmallView<double, Space> products = products_.view(c + b, b);
+  const SmallView<double, Space> N = coefficients_.view(c + b, b);
+  multiply_gram<T>(context, 1, W, M, 0, Y, Y, QY, products);  // Y ← W M, [Q Y]ᵀY
+  cholesky_qr_coefficients(context, products, N, status.block(0, 1, status.rows, 1));
+  multiply_and_copy<T>(context, QY, N, Y, W);  // Y ← [Q Y] N
+}
+
+template <Scalar T, class Ctx>
 OrthoReport Orthogonalizer<T, Ctx>::orthonormalize(Ctx& context, Block X, Block BX) {
   const PhaseScope phase(context, Phase::orthogonalize);
   require_room("orthonormalize", "a block", X.cols(), max_cols_);

@@ -64,6 +64,17 @@ class Orthogonalizer {
                     BlockView<T, Space> X, ConstBlockView<T, Space> BX,
                     SmallView<double, Space> status);
 
+  /// W ← W − X C, and Y ← the part of W that is orthogonal to Q, made orthonormal for B = I by two
+  /// rounds: one of Cholesky QR, one of block Gram–Schmidt with Cholesky QR. Q, n×c with
+  /// orthonormal columns, lies directly before Y in one block. W and Y (n×b) share no memory, and Y
+  /// is copied to W in the end. A call reads X once and Q twice. It is queued without waiting, and
+  /// `status` receives the outcomes of both rounds, a column each, as of `gram_schmidt`. Throws
+  /// `InvalidArgument` as `project` does.
+  void subtract_and_orthonormalize(Ctx& context, ConstBlockView<T, Space> X,
+                                   ConstSmallView<double, Space> C, ConstBlockView<T, Space> Q,
+                                   BlockView<T, Space> W, BlockView<T, Space> Y,
+                                   SmallView<double, Space> status);
+
   /// Y ← X M, made B-orthonormal by one round of Cholesky QR. It is `gram_schmidt` without bases
   /// from one block to another (X, BX and Y n×b). Y may be X, and otherwise shares no memory with X
   /// or BX. Throws `InvalidArgument` as `project` does.

@@ -28,26 +28,6 @@ T entry(const CsrView<T, HostSpace>& A, Index row, Index col) {
   return found != end && *found == col ? A.values[found - A.columns] : T{0};
 }
 
-/// Whether A and Aᵀ are equal, with the same entries stored. Column i below the diagonal must be
-/// row i above it. `next[i]` is the first entry of row i that no row so far has met in column i.
-/// One pass over the entries tells it, without a search for each.
-template <Scalar T>
-bool equals_transpose(const CsrView<T, HostSpace>& A) {
-  std::vector<Index> next(static_cast<std::size_t>(A.rows));
-  for (Index row = 0; row < A.rows; ++row) {
-    Index k = A.row_offsets[row];
-    const Index end = A.row_offsets[row + 1];
-    for (; k < end && A.columns[k] < row; ++k) {
-      const Index col = A.columns[k];
-      const Index other = next[static_cast<std::size_t>(col)]++;
-      if (other == A.row_offsets[col + 1] || A.columns[other] != row) return false;
-      if (!(A.values[other] == A.values[k])) return false;
-    }
-    next[static_cast<std::size_t>(row)] = k + (k < end && A.columns[k] == row ? 1 : 0);
-  }
-  return std::equal(next.begin(), next.end(), A.row_offsets + 1);
-}
-
 /// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf if only one is NaN.
 double difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
@@ -166,6 +146,26 @@ bool is_diagonal(CsrView<T, HostSpace> A) {
   return true;
 }
 
+// Column i below the diagonal must be row i above it. `next[i]` is the first entry of row i that no
+// row so far has met in column i.
+template <Scalar T>
+bool equals_transpose(CsrView<T, HostSpace> A) {
+  if (A.rows != A.cols) return false;
+  std::vector<Index> next(static_cast<std::size_t>(A.rows));
+  for (Index row = 0; row < A.rows; ++row) {
+    Index k = A.row_offsets[row];
+    const Index end = A.row_offsets[row + 1];
+    for (; k < end && A.columns[k] < row; ++k) {
+      const Index col = A.columns[k];
+      const Index other = next[static_cast<std::size_t>(col)]++;
+      if (other == A.row_offsets[col + 1] || A.columns[other] != row) return false;
+      if (!(A.values[other] == A.values[k])) return false;
+    }
+    next[static_cast<std::size_t>(row)] = k + (k < end && A.columns[k] == row ? 1 : 0);
+  }
+  return std::equal(next.begin(), next.end(), A.row_offsets + 1);
+}
+
 template <Scalar T>
 std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
                                       double tolerance) {
@@ -220,6 +220,7 @@ double largest_difference(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B) {
   template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>);         \
   template HostCsrMatrix<T> symmetrize(HostContext&, CsrView<T, HostSpace>);        \
   template bool is_diagonal(CsrView<T, HostSpace>);                                 \
+  template bool equals_transpose(CsrView<T, HostSpace>);                            \
   template double largest_difference(CsrView<T, HostSpace>, CsrView<T, HostSpace>); \
   template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<T, HostSpace>, double);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)

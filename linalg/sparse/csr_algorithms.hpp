@@ -34,6 +34,11 @@ HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 template <Scalar T>
 bool is_diagonal(CsrView<T, HostSpace> A);
 
+/// Whether A is square, and A and Aᵀ are equal, with the same entries stored. Takes one pass over
+/// the entries up to the first one that differs.
+template <Scalar T>
+bool equals_transpose(CsrView<T, HostSpace> A);
+
 /// A pair of entries A(i,j) ≠ A(j,i), the evidence that a matrix is not symmetric.
 struct Asymmetry {
   Index row;  ///< 0-based

@@ -51,14 +51,18 @@ auto BlockOrthonormalizer<T, Ctx>::times_B(Ctx& context, ConstBlock X) -> ConstB
 }
 
 template <Scalar T, class Ctx>
-void BlockOrthonormalizer<T, Ctx>::queue(Ctx& context, ConstBlock V, Block W,
-                                         SmallView<double, Space> status) {
-  const Block BW = B_ == nullptr ? W : BW_.view();
+void BlockOrthonormalizer<T, Ctx>::queue(Ctx& context, ConstBlock X,
+                                         ConstSmallView<double, Space> C, ConstBlock V, Block W,
+                                         Block Y, SmallView<double, Space> status) {
+  if (B_ == nullptr) {
+    return orthogonalizer_.subtract_and_orthonormalize(context, X, C, V, W, Y, status);
+  }
   const Index rows = CholeskyQrStatus::rows;
-  times_B(context, W);
-  orthogonalizer_.gram_schmidt(context, {}, W, BW, status.block(0, 0, rows, 1));
-  times_B(context, W);
-  orthogonalizer_.gram_schmidt(context, {{V, V}}, W, BW, status.block(0, 1, rows, 1));
+  multiply<T>(context, -1, X, C, 1, W);
+  orthogonalizer_.cholesky_qr(context, W, times_B(context, W), Y, status.block(0, 0, rows, 1));
+  orthogonalizer_.gram_schmidt(context, {{V, V}}, Y, times_B(context, Y),
+                               status.block(0, 1, rows, 1));
+  copy<T>(context, Y, W);
 }
 
 template <Scalar T, class Ctx>

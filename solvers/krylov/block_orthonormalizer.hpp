@@ -40,10 +40,12 @@ class BlockOrthonormalizer {
   /// B X: X itself where B = I. Valid until the next call of any function.
   ConstBlock times_B(Ctx& context, ConstBlock X);
 
-  /// Queues the orthonormalisation of W against V without waiting. It succeeds if W is not nearly
-  /// dependent. From `status`, `CholeskyQrStatus::rows`×2, `came_out` determines later whether it
-  /// succeeded. If not, the contents of W are invalid.
-  void queue(Ctx& context, ConstBlock V, Block W, SmallView<double, Space> status);
+  /// W ← W − X C, and Y ← W made orthonormal and orthogonal to V, which lies directly before Y in
+  /// one block. W ← Y, too. Queued without waiting. It succeeds if W − X C is not nearly dependent.
+  /// From `status`, `CholeskyQrStatus::rows`×2, `came_out` determines later whether it succeeded.
+  /// If not, the contents of W and Y are invalid.
+  void queue(Ctx& context, ConstBlock X, ConstSmallView<double, Space> C, ConstBlock V, Block W,
+             Block Y, SmallView<double, Space> status);
   bool came_out(ConstSmallView<double, HostSpace> status) noexcept;
 
   /// Orthonormalises any W against V. Waits for the context at least once per round.

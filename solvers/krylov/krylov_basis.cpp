@@ -79,21 +79,21 @@ FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context, LinearOperator<T, Ctx>& F)
   assert(multiplied_ && !full());
   const PhaseScope phase(context, Phase::orthogonalize);
   const ConstBlock coupled = this->coupled();
-  subtract_coupled(context, coupled);  // W = U − V T₊
+  const Index width = locked_ + order() + block_;  // of [V V₊]
   const auto status = packet_.add(CholeskyQrStatus::rows, 2);
-  orthonormalizer_.queue(context, V_.columns(0, locked_ + order() + block_), work_.view(),
-                         status.there);
+  orthonormalizer_.queue(context, coupled, coefficients_, V_.columns(0, width), work_.view(),
+                         V_.columns(width, block_), status.there);  // W = U − V T₊
   packet_.fetch(context);
   if (!fetched_) projected_.set_column(packed_column_.here);
   fetched_ = true;
   projected_.append();
   multiplied_ = false;
   if (orthonormalizer_.came_out(status.here)) {
-    set_front(context);
+    std::swap(front_, work_);
     return {};
   }
   F.apply(context, front_.view(), work_.view());  // because the contents of W are invalid
-  subtract_coupled(context, coupled);
+  heddle::multiply<T>(context, -1, coupled, coefficients_, 1, work_.view());
   return orthonormalize(context);
 }
 
@@ -101,12 +101,6 @@ FrontStatus KrylovBasis<T, Ctx>::expand(Ctx& context, LinearOperator<T, Ctx>& F)
 template <Scalar T, class Ctx>
 auto KrylovBasis<T, Ctx>::coupled() const noexcept -> ConstBlock {
   return V_.columns(locked_ + projected_.first_coupled(), projected_.coupled() + block_);
-}
-
-/// W = U − [V V₊] C over the columns that are coupled.
-template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::subtract_coupled(Ctx& context, ConstBlock coupled) {
-  heddle::multiply<T>(context, -1, coupled, coefficients_, 1, work_.view());
 }
 
 /// V₊ ← an orthonormal basis of the part of span(W) orthogonal to V, completed by random columns.

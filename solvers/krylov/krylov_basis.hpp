@@ -131,7 +131,6 @@ class KrylovBasis {
 
  private:
   ConstBlock coupled() const noexcept;
-  void subtract_coupled(Ctx& context, ConstBlock coupled);
   FrontStatus orthonormalize(Ctx& context);
   void set_front(Ctx& context);
   void send_column(Ctx& context);

@@ -69,7 +69,7 @@ constexpr double kGrowth = sizeof(T) == sizeof(double) ? 4 : 2.5;
 
 /// A filter of a lower degree would save too little, because the wanted end is well separated
 /// without it.
-constexpr double kMinDegree = 4;
+constexpr double kMinDegree = 6;
 constexpr double kMaxDegree = 20000;
 
 }  // namespace

@@ -39,6 +39,7 @@ NormalEquationsOperator<T, Ctx>::NormalEquationsOperator(Ctx& context,
 
 template <Scalar T, class Ctx>
 std::optional<double> NormalEquationsOperator<T, Ctx>::one_norm() const {
+  if (hides_norm_) return std::nullopt;
   // For a distributed matrix, ‖A‖∞ takes the place of ‖A‖₁, see `norm_1`, and so ‖Aᵀ‖∞ = ‖A‖₁ that
   // of ‖Aᵀ‖₁ = ‖A‖∞. The product of both is the same.
   const std::optional<double> norm = pair_.A->one_norm();

@@ -46,6 +46,10 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
   /// corrects for the difference.
   std::optional<double> one_norm() const override;
 
+  /// From now on `one_norm` gives nothing: the criterion of an eigensolver is then relative to the
+  /// ‖AᵀA‖₂ that it finds at the largest end, instead of to a bound that may be far above.
+  void hide_norm() noexcept { hides_norm_ = true; }
+
  protected:
   /// Allocates if the block is wider than all blocks before.
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
@@ -57,7 +61,8 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
 
   AdjointPair<T, Ctx> pair_;
   MultiVector<T, Space> AX_;  // m × the widest block so far
-  bool accumulates_ = true;   // false once Aᵀ has refused `accumulate`
+  bool hides_norm_ = false;
+  bool accumulates_ = true;  // false once Aᵀ has refused `accumulate`
 };
 
 }  // namespace heddle

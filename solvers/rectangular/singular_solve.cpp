@@ -133,12 +133,17 @@ void SingularSolve<T, Ctx>::iterate() {
   NormalEquationsOperator<T, Ctx> F(context_, tall_);
   EigenProblem<T, Ctx> problem;
   problem.A = &F;
-  const double squared_norm = estimate_squared_norm(problem);
-  if (context_.agree(monitor_.stops())) return control_.end(StopControl::kOnRequest);
-  if (!std::isfinite(squared_norm)) {
-    return control_.end(SolveStatus::breakdown, "products with A are not finite");
+  double tolerance = kMargin * criterion_.allowed(1, 1);
+  if (finds_norm()) {
+    F.hide_norm();
+  } else {
+    const double squared_norm = estimate_squared_norm(problem);
+    if (context_.agree(monitor_.stops())) return control_.end(StopControl::kOnRequest);
+    if (!std::isfinite(squared_norm)) {
+      return control_.end(SolveStatus::breakdown, "products with A are not finite");
+    }
+    tolerance = first_tolerance(F.one_norm(), squared_norm);
   }
-  double tolerance = first_tolerance(F.one_norm(), squared_norm);
   for (int round = 1;; ++round) {
     tolerance = std::clamp(tolerance, kLeastTolerance<T>, kMargin);
     const EigenResult<T, Space>& pairs = solve_eigenproblem(problem, tolerance);
@@ -170,6 +175,14 @@ void SingularSolve<T, Ctx>::iterate() {
     tolerance *= kMargin / std::max(value_excess, criterion_.worst_excess(errors()));
     problem.initial_guess = V_.columns(0, found);
   }
+}
+
+/// Whether the first cycle of the eigensolver finds ‖AᵀA‖₂, to which its criterion is then
+/// relative.
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::finds_norm() const {
+  return options_.which == Which::largest && options_.solver != SingularSolver::lobpcg &&
+         options_.criterion != Criterion::absolute;
 }
 
 /// A lower bound of ‖A‖₂² by one cycle of Lanczos steps. Also sets the norm of the result. NaN if

@@ -35,6 +35,7 @@ class SingularSolve {
   double most_products() const;
 
   void iterate();
+  bool finds_norm() const;
   double estimate_squared_norm(const EigenProblem<T, Ctx>& problem);
   double first_tolerance(std::optional<double> one_norm, double squared_norm) const;
   const EigenResult<T, Space>& solve_eigenproblem(const EigenProblem<T, Ctx>& problem,

@@ -35,6 +35,45 @@ TEST(ChooseMethod, PicksByTheProblem) {
   EXPECT_TRUE(detail::choose_method({.method = Method::lobpcg}, cube).reason.empty());
 }
 
+TEST(WithBlockSize, IsNarrowForAFewLargestPairsOnAHost) {
+  const auto block = [](const Request& request, const ProblemSizes& sizes, bool on_host) {
+    return detail::with_block_size(request, sizes, on_host).block_size;
+  };
+  const ProblemSizes sizes{.n = 1000};
+  const Request largest{.method = Method::block_lanczos, .nev = 8, .which = Which::largest};
+  EXPECT_EQ(block(largest, sizes, true), 4);
+  EXPECT_EQ(block(largest, {.n = 1000, .cols = 500, .normal_equations = true}, true), 4);
+  EXPECT_EQ(block(largest, sizes, false), 0) << "of the method's choice";
+  EXPECT_EQ(block(largest, {.n = 1000, .pencil = true}, true), 0);
+  Request other = largest;
+  other.nev = 9;
+  EXPECT_EQ(block(other, sizes, true), 0);
+  other = largest;
+  other.which = Which::smallest;
+  EXPECT_EQ(block(other, sizes, true), 0);
+  other = largest;
+  other.method = Method::lobpcg;
+  EXPECT_EQ(block(other, sizes, true), 0);
+  other = largest;
+  other.block_size = 16;
+  EXPECT_EQ(block(other, sizes, true), 16);
+}
+
+TEST(WithBlockSize, FindsAllCopiesOfAMultipleEigenvalue) {
+  HostContext context(1);
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < 900; ++i) entries.push_back({i, i, i % 150 == 0 ? 2.0 : 1e-3 * double(i)});
+  const Problem problem{.A = Matrix(csr_from_triplets<double>(context, 900, 900, entries))};
+  Device device(DeviceChoice::host, 1);
+  for (const Index nev : {6, 7}) {
+    const Solution solution = solve(device, problem, {.nev = nev, .which = Which::largest});
+    ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+    EXPECT_EQ(solution.block_size, 4);
+    for (std::size_t j = 0; j < 6; ++j) EXPECT_NEAR(solution.eigenvalues[j], 2, 1e-8);
+    if (nev == 7) EXPECT_NEAR(solution.eigenvalues[6], 0.899, 1e-8);
+  }
+}
+
 /// A stiff spring in a long chain, whose lowest values LOBPCG does not reach.
 Matrix stiff_chain(HostContext& context) {
   constexpr Index n = 600;

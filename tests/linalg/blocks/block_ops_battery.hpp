@@ -105,6 +105,23 @@ TYPED_TEST_P(BlockOps, MultiplyOverItsOwnInput) {
   }
 }
 
+TYPED_TEST_P(BlockOps, MultiplyAndCopyOverItsOwnInput) {
+  using T = typename TypeParam::Scalar;
+  for (const auto& [a, b] : std::vector<std::pair<Index, Index>>{{44, 4}, {9, 2}, {33, 12}}) {
+    RandomBlock<T> S(1003, a, a, 1);
+    RandomBlock<T> S0(1003, a, a, 1);
+    RandomSmall C(a, b, 2);
+    RandomBlock<T> Z(1003, b, b + 1, 3);
+    const auto Y = S.view().columns(a - b, b);
+    multiply_and_copy<T>(this->on(), S.view(), C.view(), Y, Z.view());
+    expect_product<T>(1, S0.view(), C.view(), 0, Y, Y);
+    for (Index i = 0; i < 1003; ++i) {
+      for (Index j = 0; j < b; ++j) ASSERT_EQ(Z.view()(i, j), Y(i, j));
+      ASSERT_TRUE(std::isnan(Z.view().data()[i * (b + 1) + b]));
+    }
+  }
+}
+
 TYPED_TEST_P(BlockOps, MultiplyOverwritesNanWhereBetaIsZero) {
   using T = typename TypeParam::Scalar;
   RandomBlock<T> X(300, 7, 7, 1);
@@ -391,7 +408,7 @@ TYPED_TEST_P(BlockOps, ShapesThatDoNotFitAreNamed) {
 
 REGISTER_TYPED_TEST_SUITE_P(BlockOps, Multiply, MultiplyAddsAnotherBlock,
                             MultiplyWithTheNormsOfTheResult, MultiplyOverItsOwnInput,
-                            MultiplyOverwritesNanWhereBetaIsZero,
+                            MultiplyAndCopyOverItsOwnInput, MultiplyOverwritesNanWhereBetaIsZero,
                             MultiplyByNoColumnsScalesTheResult, WeightedSquares, Reciprocals,
                             ColumnNorms, ColumnDots, ColumnNormsAtTheEndsOfTheRange, ScaleColumns,
                             ResidualAndItsNormsAlsoOverItsInput, SetZeroAndCopyLeaveThePaddingAlone,

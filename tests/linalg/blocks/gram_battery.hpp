@@ -18,6 +18,7 @@ namespace heddle {
 namespace {
 
 using test::expect_gram;
+using test::expect_product;
 using test::kCols;
 using test::kRows;
 using test::RandomBlock;
@@ -58,6 +59,33 @@ TYPED_TEST_P(Gram, WithTwoBlocksInOnePass) {
         gram<T>(this->on(), X.view(), Y.view(), G.view(), Z.view(), H.view());
         expect_gram<T>(X.view(), Y.view(), G.view());
         expect_gram<T>(X.view(), Z.view(), H.view());
+      }
+    }
+  }
+}
+
+/// Y = α X C + β W over W, and the Gram matrix of [V Y] and Y, where V lies directly before Y.
+TYPED_TEST_P(Gram, AfterAProductInOnePass) {
+  using T = typename TypeParam::Scalar;
+  for (const Index n : {1, 511, 1003, 2600}) {
+    for (const auto& [a, b] : {std::pair<Index, Index>{1, 1}, {8, 4}, {4, 2}, {9, 3}, {24, 8}}) {
+      for (const Index c : {0, 3, 30}) {
+        RandomBlock<T> X(n, a, a, 1);
+        RandomSmall C(a, b, 2);
+        RandomBlock<T> W(n, b, b, 3);
+        RandomBlock<T> V(n, c + b, c + b + 1, 4);
+        const auto Y = V.view().columns(c, b);
+        RandomSmall G(c + b, b, 5);
+        multiply_gram<T>(this->on(), -0.75, X.view(), C.view(), 0.5, W.view(), Y, V.view(),
+                         G.view());
+        expect_product<T>(-0.75, X.view(), C.view(), 0.5, W.view(), Y);
+        expect_gram<T>(V.view(), Y, G.view());
+        RandomBlock<T> W0(n, b, b, 3);
+        RandomSmall H(b, b, 6);
+        multiply_gram<T>(this->on(), 1, X.view(), C.view(), 1, W.view(), W.view(), W.view(),
+                         H.view());
+        expect_product<T>(1, X.view(), C.view(), 1, W0.view(), W.view());
+        expect_gram<T>(W.view(), W.view(), H.view());
       }
     }
   }
@@ -125,9 +153,9 @@ TYPED_TEST_P(Gram, PassesNanOnToItsRowAndColumnOnly) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(Gram, OfTwoBlocks, WithTwoBlocksInOnePass, WithColumnsOfTheSameBlock,
-                            OfOneBlockIsSymmetricToTheBit, WritesIntoABlockOfALargerMatrix,
-                            PassesNanOnToItsRowAndColumnOnly);
+REGISTER_TYPED_TEST_SUITE_P(Gram, AfterAProductInOnePass, OfTwoBlocks, WithTwoBlocksInOnePass,
+                            WithColumnsOfTheSameBlock, OfOneBlockIsSymmetricToTheBit,
+                            WritesIntoABlockOfALargerMatrix, PassesNanOnToItsRowAndColumnOnly);
 
 }  // namespace
 }  // namespace heddle

@@ -162,12 +162,14 @@ TYPED_TEST(CsrMatrixTest, SymmetricMatricesHaveNoAsymmetry) {
   }
   const auto S = this->from(1500, 1500, both);
   EXPECT_TRUE(find_asymmetry(this->context_, S.view(), 0).empty());
+  EXPECT_TRUE(equals_transpose(S.view()));
 }
 
 TYPED_TEST(CsrMatrixTest, AsymmetryOfThePatternIsFoundOnBothSides) {
   for (const bool above : {false, true}) {
     const auto A = this->from(3, 3, {{0, 0, 1}, {2, 2, 1}, {above ? 0 : 2, above ? 2 : 0, 3}});
     const auto found = find_asymmetry(this->context_, A.view(), 0);
+    EXPECT_FALSE(equals_transpose(A.view()));
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].value + found[0].transposed, 3);
   }
