@@ -220,7 +220,8 @@ class PlacedProblem {
                                                       refusal_.empty(), request.spmm, block_,
                                                       std::move(null_space), host);
       choice_ = automatic.choice();
-      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+      const bool must_lower = asks_for_lower(request.preconditioner.precision);
+      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context, must_lower)
                                              : automatic.for_linear_system(context);
       return;
     }

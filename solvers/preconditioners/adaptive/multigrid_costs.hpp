@@ -47,12 +47,14 @@ class MultigridCosts {
   bool pays_for(double root) const noexcept;
 
   /// Whether CG with the diagonal alone takes less work than with chebyshev, whose polynomial
-  /// leaves a number of iterations however small the condition number is. For one column: than with
-  /// any other preconditioner. Of solves on the host.
+  /// leaves a number of iterations however small the condition number is. Of solves on the host.
   bool diagonal_suffices(double root) const noexcept;
 
-  /// The same where a solve with one column on the host has begun with the diagonal, with which it
-  /// would take `steps` more.
+  /// The same of LOBPCG.
+  static bool diagonal_suffices_for_pairs(double root) noexcept;
+
+  /// Whether multigrid saves its setup in a solve with one column on the host that has begun with
+  /// the diagonal, with which it would take `steps` more.
   bool pays_after(double steps) const noexcept;
 
   /// Whether an incomplete factor saves work in such a solve: where it is long, and the matrix so
