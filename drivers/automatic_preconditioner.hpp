@@ -63,17 +63,12 @@ class AutomaticPreconditioner {
 
   /// For LOBPCG: the strong kind if some steps of CG with the diagonal show that the wanted
   /// eigenvalues are small enough. Else the first kind of the plan, which becomes the strong one if
-  /// they turn out to be far smaller than that. On the host the diagonal where that suffices,
-  /// unless `must_lower`: the caller asks for a lower precision.
-  Made for_eigenpairs(Ctx& context, bool must_lower) const {
+  /// they turn out to be far smaller than that.
+  Made for_eigenpairs(Ctx& context) const {
     if (costs_.expected_degree(kLargestRoot) < costs_.least_degree()) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
     const bool definite = std::isfinite(root);
-    if (kOnHost && !must_lower && costs_.diagonal_suffices_for_pairs(root)) {
-      choice_->reason = fmt::format("{}{}", found, kSuffices);
-      return diagonal(context);
-    }
     if (definite && costs_.expected_degree(root) >= costs_.least_degree()) {
       Made made = strong(context, found);
       return made.preconditioner != nullptr ? std::move(made) : first(context);
@@ -101,7 +96,7 @@ class AutomaticPreconditioner {
     const std::string found = describe(root);
     // Measured on the host only. Jacobi has no form in lower precision.
     if (kOnHost && !lowered_ && costs_.diagonal_suffices(root)) {
-      choice_->reason = fmt::format("{}{}", found, kSuffices);
+      choice_->reason = found + ", so small that the diagonal suffices";
       return diagonal(context);
     }
     if (costs_.pays_for(root)) {
@@ -130,7 +125,6 @@ class AutomaticPreconditioner {
   /// Roots of condition numbers beyond this are not reckoned with.
   static constexpr double kLargestRoot = 300;
   static constexpr Index kQualitySteps = 5;
-  static constexpr std::string_view kSuffices = ", so small that the diagonal suffices";
   static constexpr double kMostCondition = 8;  // of M⁻¹A with multigrid. That of meshes is 1.5 to 4
 
   /// The square root of the condition number of A, scaled to a diagonal of ones: an estimate from

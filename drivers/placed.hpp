@@ -220,8 +220,7 @@ class PlacedProblem {
                                                       refusal_.empty(), request.spmm, block_,
                                                       std::move(null_space), host);
       choice_ = automatic.choice();
-      const bool must_lower = asks_for_lower(request.preconditioner.precision);
-      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context, must_lower)
+      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
                                              : automatic.for_linear_system(context);
       return;
     }

@@ -214,11 +214,8 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   if (plan.strong == nullptr) return plan.describe();
   // As `AutomaticPreconditioner` chooses.
-  const bool eigenpairs = is_eigensolver(request.method);
-  const bool must_lower =
-      eigenpairs ? asks_for_lower(request.preconditioner.precision) : plan.lowered;
-  const bool diagonal = !on_gpu && !must_lower;
-  if (diagonal && !eigenpairs && problem.rhs.cols() == 1) {
+  const bool diagonal = !on_gpu && !is_eigensolver(request.method) && !plan.lowered;
+  if (diagonal && problem.rhs.cols() == 1) {
     return fmt::format("jacobi of {}, or {}, or incomplete_cholesky", matrix_name(plan.matrix),
                        plan.strong->name);
   }

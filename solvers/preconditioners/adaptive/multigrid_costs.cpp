@@ -19,7 +19,6 @@ constexpr double kChebyshevIterations = .53;  // of block CG with degree 12, per
 constexpr double kLeastIterations = 13;       // of block CG with degree 12
 constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, per root
 constexpr double kFirstDegree = 12;
-constexpr double kRootOfPairs = 3;  // up to which LOBPCG takes the diagonal
 // One column has hardly any work beside its products.
 constexpr double kStepOfOneColumn = 1.5;
 constexpr double kStepsOfFactor = 150;    // with the diagonal, from which on a factor pays
@@ -58,10 +57,6 @@ bool MultigridCosts::pays_for(double root) const noexcept {
 bool MultigridCosts::diagonal_suffices(double root) const noexcept {
   const double chebyshev = kLeastIterations * (kFirstDegree + 1 + kOther);
   return kDiagonalIterations * root * (1 + kOther) < chebyshev;
-}
-
-bool MultigridCosts::diagonal_suffices_for_pairs(double root) noexcept {
-  return root < kRootOfPairs;
 }
 
 bool MultigridCosts::pays_after(double steps) const noexcept {

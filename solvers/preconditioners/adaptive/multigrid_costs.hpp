@@ -50,9 +50,6 @@ class MultigridCosts {
   /// leaves a number of iterations however small the condition number is. Of solves on the host.
   bool diagonal_suffices(double root) const noexcept;
 
-  /// The same of LOBPCG.
-  static bool diagonal_suffices_for_pairs(double root) noexcept;
-
   /// Whether multigrid saves its setup in a solve with one column on the host that has begun with
   /// the diagonal, with which it would take `steps` more.
   bool pays_after(double steps) const noexcept;
