@@ -10,6 +10,7 @@
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
 #include <memory>
 #include <utility>
@@ -18,7 +19,7 @@
 /// makes.
 namespace heddle::detail {
 
-/// What `auto` chose, and why. LOBPCG may change it during the solve.
+/// What `auto` chose, and why. A solve may change it.
 struct AutomaticChoice {
   std::string name{};    ///< the description of the kind in use, for reports
   bool lowered = false;  ///< whether it is made in the lower precision of the plan
@@ -85,21 +86,18 @@ class AutomaticPreconditioner {
     return made;
   }
 
-  /// For block CG, which keeps one preconditioner: chosen by some steps of CG with the diagonal.
+  /// For block CG. One column on the host begins with the diagonal, and another preconditioner
+  /// takes over where the steps of the solve show that it pays. Else one preconditioner is chosen
+  /// for the whole solve, by some steps of CG with the diagonal.
   Made for_linear_system(Ctx& context) const {
+    if (kOnHost && !lowered_ && costs_.one_column()) return diagonal_first(context);
     if (!kOnHost && !costs_.pays_for(kLargestRoot)) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
     // Measured on the host only. Jacobi has no form in lower precision.
     if (kOnHost && !lowered_ && costs_.diagonal_suffices(root)) {
-      const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
-      choice_->name = plan_.describe(jacobi, jacobi.options());
-      choice_->lowered = false;
       choice_->reason = found + ", so small that the diagonal suffices";
-      if (std::same_as<T, double>) {
-        choice_->precision_reason = "jacobi has no form in single precision";
-      }
-      return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
+      return diagonal(context);
     }
     if (costs_.pays_for(root)) {
       if (Made made = strong(context, found); made.preconditioner != nullptr) return made;
@@ -144,6 +142,63 @@ class AutomaticPreconditioner {
                                : "CG with the diagonal met a p'Ap or r'M⁻¹r that is not positive";
   }
 
+  Made diagonal(Ctx& context) const {
+    const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
+    use(jacobi, jacobi.options());
+    if (std::same_as<T, double>) {
+      choice_->precision_reason = "jacobi has no form in single precision";
+    }
+    return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
+  }
+
+  /// The diagonal until the steps of the solve show the condition number.
+  Made diagonal_first(Ctx& context) const {
+    Made made = diagonal(context);
+    choice_->reason = "the solve took too few steps for another preconditioner to pay";
+    const auto choose = [self = *this, refused = false](Ctx& later, double steps) mutable {
+      Made chosen = self.for_one_column(later, steps, refused);
+      self.choice_->seconds += chosen.cost.seconds();
+      self.choice_->bytes = chosen.cost.bytes();
+      return std::move(chosen.preconditioner);
+    };
+    made.preconditioner =
+        std::make_unique<DeferredPreconditioner<T, Ctx>>(std::move(made.preconditioner), choose);
+    return made;
+  }
+
+  /// What takes over from the diagonal where it would take `steps` more, or none. `refused`:
+  /// whether one did not suit, so that no other is tried.
+  Made for_one_column(Ctx& context, double steps, bool& refused) const {
+    Made made{nullptr, SetupCost(context)};
+    if (refused) return made;
+    const std::string found = fmt::format("the diagonal would take about {:.0f} more steps", steps);
+    const bool small = matrix_.remote == nullptr && costs_.factor_pays_after(steps);
+    if (costs_.pays_after(steps)) {
+      made = strong(context, found);
+    } else if (small) {
+      made = factor(context, found);
+    } else {
+      choice_->reason = found + ", too few for multigrid to save its setup";
+      return made;
+    }
+    refused = made.preconditioner == nullptr;
+    return made;
+  }
+
+  Made factor(Ctx& context, const std::string& cause) const {
+    const PreconditionerKind& kind = preconditioner_table().get("incomplete_cholesky");
+    use(kind, kind.options());
+    choice_->reason = cause + ", and the matrix is small";
+    return kind.make<T, Ctx>(context, matrix_, kind.options(), spmm_);
+  }
+
+  /// Notes that a kind in full precision is in use.
+  void use(const PreconditionerKind& kind, const PreconditionerOptions& options) const {
+    choice_->name = plan_.describe(kind, options);
+    choice_->lowered = choice_->strong = false;
+    choice_->precision_reason.clear();
+  }
+
   /// The first kind, without a probe that could not change it.
   Made too_small(Ctx& context) const {
     choice_->reason = "the matrix is too small for multigrid to save its setup";
@@ -168,6 +223,7 @@ class AutomaticPreconditioner {
     if (made != nullptr) {
       choice_->name = plan_.describe(*plan_.strong, plan_.strong_options);
       choice_->strong = true;
+      choice_->precision_reason.clear();
       choice_->lowered = strong_lowered_;
       choice_->reason = cause;
     }

@@ -183,6 +183,8 @@ class PlacedProblem {
       const Preconditioner<T, Ctx>* made = preconditioner();
       if (const auto* both = dynamic_cast<const AdaptivePreconditioner<T, Ctx>*>(made)) {
         made = &both->current();
+      } else if (const auto* later = dynamic_cast<const DeferredPreconditioner<T, Ctx>*>(made)) {
+        made = &later->current();
       }
       const auto* lowered = dynamic_cast<const LoweredPreconditioner<Ctx>*>(made);
       return lowered != nullptr ? lowered->raised() : 0;

@@ -215,6 +215,10 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
   if (plan.strong == nullptr) return plan.describe();
   // As `AutomaticPreconditioner` chooses.
   const bool diagonal = !on_gpu && !is_eigensolver(request.method) && !plan.lowered;
+  if (diagonal && problem.rhs.cols() == 1) {
+    return fmt::format("jacobi of {}, or {}, or incomplete_cholesky", matrix_name(plan.matrix),
+                       plan.strong->name);
+  }
   return fmt::format("{}, or {}{}", plan.describe(), plan.strong->name,
                      diagonal ? ", or jacobi" : "");
 }

@@ -51,6 +51,7 @@ void BreakdownFreeCg<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::restart() {
   directions_.count = 0;
+  columns_.products().forget_steps();
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   column_norms<T>(context_, columns_.R(), norms_.there);
@@ -179,12 +180,16 @@ void BreakdownFreeCg<T, Ctx>::read_energy_status() {
       !factored || status(CholeskyQrStatus::least_square, 0) <
                        kCarefulBelow * columns_.norm_A().largest_rayleigh_quotient();
   if (!factored) columns_.request_restart();  // because the step had no effect
+  if (directions_.count == 1) {
+    columns_.products().note_step(directions_.least_square * energy_.here(0, 0));
+  }
 }
 
 /// Reads from the packet whether P is orthonormal. If not, the ladder orthonormalises it.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::read_direction_status(Part status) {
   const Index s = columns_.active();
+  directions_.least_square = status.here(CholeskyQrStatus::least_square, 0);
   OrthoReport report;
   report.rank = s;
   if (!(status.here(CholeskyQrStatus::diagonal_ratio, 0) > trusted_ratio<T>(s))) {

@@ -10,6 +10,9 @@ namespace {
 
 constexpr Index kProbes = 4;
 
+/// Steps in which CG reduces ‖r‖ e times, per root of the condition number. At most 0.5 by theory.
+constexpr double kStepsPerRoot = 0.3;
+
 /// Steps of precision above the lowest one: single and double.
 constexpr Index kMostRaised = 2;
 
@@ -90,6 +93,37 @@ auto ColumnProducts<T, Ctx>::measure(ConstSmallView<double, HostSpace> norms)
 }
 
 template <Scalar T, class Ctx>
+void ColumnProducts<T, Ctx>::note_step(double energy_of_step) {
+  if (system_.preconditioner == nullptr || system_.preconditioner->steps_to_adapt() == 0) return;
+  const LinearColumn& column = s_.ledger[0];
+  const double alpha = column.earlier_energy / energy_of_step;
+  const double beta = column.energy / column.earlier_energy;
+  if (!(alpha > 0 && std::isfinite(alpha) && beta > 0 && std::isfinite(beta)))
+    return steps_.clear();
+  steps_.add_alpha(alpha);
+  steps_.add_beta(beta);
+}
+
+/// The further steps that a single active column will take, by the condition number and by the
+/// steps so far, whichever are fewer.
+template <Scalar T, class Ctx>
+double ColumnProducts<T, Ctx>::expected_steps() const {
+  const LinearColumn& column = s_.ledger[0];
+  double per_power = kStepsPerRoot * steps_.estimate().expected_root();
+  const double fallen = std::log(column.first_norm / column.norm);
+  if (fallen > 0) per_power = std::min(per_power, static_cast<double>(steps_.steps()) / fallen);
+  return per_power * std::log(column.norm / column.limit);
+}
+
+template <Scalar T, class Ctx>
+bool ColumnProducts<T, Ctx>::adapt_preconditioner() {
+  Preconditioner<T, Ctx>* M = system_.preconditioner;
+  if (steps_.steps() == 0 || steps_.steps() != M->steps_to_adapt()) return false;
+  told_steps_.push_back(expected_steps());
+  return M->adapt(context_, told_steps_.back());
+}
+
+template <Scalar T, class Ctx>
 void ColumnProducts<T, Ctx>::fresh_residuals(Index count) {
   const PhaseScope phase(context_, Phase::residual);
   const Block X = s_.result.solution.columns(0, count);
@@ -117,7 +151,10 @@ void ColumnProducts<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   Index raised = raised_;
   archive.values(applied, raised);
+  archive.list(told_steps_);
+  steps_.archive(archive);
   if (!archive.loading()) return;
+  for (const double steps : told_steps_) system_.preconditioner->adapt(context_, steps);
   applications_before_ = system_.A->columns_applied() - applied;
   while (raised_ < raised && raise_preconditioner()) continue;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <heddle/solvers/cg/column_order.hpp>
+#include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <optional>
+#include <vector>
 
 namespace heddle::detail {
 
@@ -42,17 +44,29 @@ class ColumnProducts {
   /// they are not finite, or show that M is not positive definite.
   std::optional<Stop> measure(ConstSmallView<double, HostSpace> norms);
 
+  /// Takes p'Ap of the step along p = z + β p that led to the energies which `measure` took last,
+  /// for a single active column.
+  void note_step(double energy_of_step);
+
+  /// To be called where directions begin with R alone: steps are not consecutive any more.
+  void forget_steps() noexcept { steps_.clear(); }
+
+  /// Tells the preconditioner how many steps are expected, once there were as many as it wants.
+  /// Whether it has become another one.
+  bool adapt_preconditioner();
+
   /// R ← B − A X, ‖r‖ and ‖x‖ for the first `count` columns.
   void fresh_residuals(Index count);
 
   /// Columns multiplied by A since the solve began.
   Index applications() const { return system_.A->columns_applied() - applications_before_; }
 
-  /// Saves or loads `applications()`, and how often the preconditioner was raised.
+  /// Saves or loads `applications()`, and what the preconditioner was told.
   void archive(Archive& archive);
 
  private:
   std::optional<Stop> probe();
+  double expected_steps() const;
 
   Ctx& context_;
   const LinearSystem<T, Ctx>& system_;
@@ -60,7 +74,9 @@ class ColumnProducts {
   Storage& s_;
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
-  Index raised_ = 0;  // steps by which the precision of the preconditioner was raised
+  CgCoefficients steps_;
+  std::vector<double> told_steps_;  // what the preconditioner was told
+  Index raised_ = 0;                // steps by which the precision of the preconditioner was raised
 };
 
 }  // namespace heddle::detail

@@ -183,6 +183,7 @@ bool LinearColumns<T, Ctx>::finish_iteration(Index iteration) {
   if (!ended() && progress_.slow(iteration, s_.ledger.worst_excess())) {
     restart_requested_ |= products_.raise_preconditioner();
   }
+  if (!ended()) restart_requested_ |= products_.adapt_preconditioner();
   if (!ended()) shrink();
   return ended();
 }
@@ -310,7 +311,8 @@ void LinearColumns<T, Ctx>::archive(Archive& archive) {
   norm_A_.archive(archive);
   progress_.archive(archive);
   archive.values(restart_requested_, measured_, s_.result.iterations, s_.result.matrix_passes,
-                 s_.result.orthogonalization, s_.directions.count, s_.directions.careful);
+                 s_.result.orthogonalization, s_.directions.count, s_.directions.least_square,
+                 s_.directions.careful);
   archive.list(s_.ledger.columns);
 }
 

@@ -25,6 +25,7 @@ void PseudoBlockCg<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::restart() {
   for (LinearColumn& column : columns_.columns()) column.energy = 0;
+  columns_.products().forget_steps();
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   column_norms<T>(context_, columns_.R(), norms_.there);
@@ -42,15 +43,15 @@ void PseudoBlockCg<T, Ctx>::step() {
   }
   columns_.products().multiply_A(P(), Q);
   const PhaseScope phase(context_, Phase::update);
-  const Part energies = s_.rayleigh.add(s, 1);
-  column_dots<T>(context_, P(), Q, energies.there);
+  energies_ = s_.rayleigh.add(s, 1);
+  column_dots<T>(context_, P(), Q, energies_.there);
   s_.rayleigh.fetch(context_);
-  check_energies(energies.here);
+  check_energies(energies_.here);
   if (columns_.ended()) return;
   const SmallView<double, HostSpace> alpha = s_.factors.view(s, 1);
   for (Index j = 0; j < s; ++j) {
     const double before = columns_.columns()[static_cast<std::size_t>(j)].energy;
-    alpha(j, 0) = before > 0 ? before / energies.here(j, 0) : 0;
+    alpha(j, 0) = before > 0 ? before / energies_.here(j, 0) : 0;
   }
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(s, 1);
@@ -85,6 +86,9 @@ void PseudoBlockCg<T, Ctx>::directions() {
   const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, Z);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
+  if (s == 1 && columns_.columns()[0].earlier_energy > 0) {
+    columns_.products().note_step(energies_.here(0, 0));
+  }
   const SmallView<double, HostSpace> factors = s_.factors.view(s, 1);
   for (Index j = 0; j < s; ++j) {
     const LinearColumn& column = columns_.columns()[static_cast<std::size_t>(j)];

@@ -40,8 +40,9 @@ class PseudoBlockCg {
   LinearColumns<T, Ctx>& columns_;
   Storage& s_;
   SearchDirections<T, Space>& directions_;
-  Part norms_{};    // ‖r_j‖
-  Part lengths_{};  // ‖p_j‖
+  Part norms_{};     // ‖r_j‖
+  Part lengths_{};   // ‖p_j‖
+  Part energies_{};  // p_jᵀAp_j of the last step
 };
 
 }  // namespace heddle::detail

@@ -45,7 +45,7 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
   const double columns = (pencil ? 3 : 2) * padded(space)     // S, A S, B S
                          + (pencil ? 2 : 1) * padded(locked)  // Y, B Y
                          + padded(options.nev)                // the result
-                         + padded(2)                          // scales of the search
+                         + 4 * padded(2)                      // of the search
                          + detail::error_norm_columns(pencil, scalar_size);
   const auto order = static_cast<double>(space);
   const auto pairs = static_cast<double>(std::max(options.nev, block));

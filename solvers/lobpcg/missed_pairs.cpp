@@ -24,6 +24,11 @@ constexpr double kDampedFrom = 0.005;
 constexpr double kDampedFromConstrained = 0.002;
 constexpr double kDamping = 100;
 
+/// Steps of CG with D⁻¹ at most, and the share of a part of usual size in a random vector to which
+/// they must reduce the residual.
+constexpr Index kSteps = 32;
+constexpr double kSeen = 0.1;
+
 /// Steps of the power iteration for the largest eigenvalue of D⁻¹A, and the factor by which its
 /// result is raised.
 constexpr Index kPowerSteps = 12;
@@ -177,6 +182,7 @@ bool MissedPairs<T, Ctx>::smooth_W(double inverse_scale, bool constrained) {
   const double most = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
   const double stiffness = std::min(most, s_.pairs.convergence().scale(0) * inverse_scale);
   if (!(stiffness > kStiff)) return true;
+  if (!constrained && hides_nothing()) return true;
   const double upper = kSafety * largest_of_scaled_A();
   if (!(upper > 0) || !std::isfinite(upper)) return true;
   const double lower = (constrained ? kDampedFromConstrained : kDampedFrom) * upper;
@@ -192,22 +198,69 @@ bool MissedPairs<T, Ctx>::smooth_W(double inverse_scale, bool constrained) {
   return std::isfinite(growth(W, W));
 }
 
-/// An estimate of the largest |μ| among the eigenvalues of D⁻¹A, by power iteration from W. It
-/// uses the columns behind W.
+/// Whether A is positive definite, and D⁻¹A has no eigenvalue below the damped ones. Then a few
+/// steps of CG with D⁻¹ reduce the residual of a random vector to less than its part along any
+/// eigenvector, which they would leave as it is where the eigenvalue is near 0, unless the
+/// condition number that they find shows that eigenvalue.
+template <Scalar T, class Ctx>
+bool MissedPairs<T, Ctx>::hides_nothing() {
+  if (options_.which != Which::smallest) return false;
+  const Index n = s_.shape.rows.local;
+  const auto column = [n](Block X, Index k) { return Block(X.data() + k * n, n, 1, 1); };
+  const Block r = column(s_.U.view(), 0), p = column(s_.U.view(), 1);
+  const Block q = column(s_.V.view(), 0), z = column(s_.V.view(), 1);
+  const auto scale = [&](Index power, Block x, Block y) {
+    scale_rows<T>(context_, s_.row_scale.columns(power, 1), x, y);
+  };
+  // D^½ g = D^¼ (D^¼ g): parts of equal size along the eigenvectors in the inner product in which
+  // these are orthonormal.
+  scale(0, s_.blocks.S().W.columns(0, 1), r);
+  scale(1, r, z);
+  copy<T>(context_, z, p);
+  double rho = dot(r, z);
+  const double goal = kSeen / std::sqrt(static_cast<double>(s_.shape.rows.global));
+  const double half_way = goal * rho;
+  const double end = goal * half_way;
+  CgCoefficients steps;
+  bool definite = true;
+  while (rho > end && steps.steps() < (rho > half_way ? kSteps / 2 : kSteps)) {
+    problem_.A->apply(context_, p, q);
+    const double alpha = rho / dot(p, q);
+    definite = alpha > 0 && std::isfinite(alpha);
+    if (!definite) break;
+    steps.add_alpha(alpha);
+    axpby<T>(context_, -alpha, q, 1, r);
+    scale(1, r, z);
+    const double next = dot(r, z);
+    steps.add_beta(next / rho);
+    axpby<T>(context_, 1, z, next / rho, p);
+    rho = next;
+  }
+  return definite && rho <= end && steps.estimate().whole < 1 / kDampedFrom;
+}
+
+/// xᵀy for two columns.
+template <Scalar T, class Ctx>
+double MissedPairs<T, Ctx>::dot(ConstBlockView<T, Space> x, ConstBlockView<T, Space> y) {
+  s_.packet.clear();
+  const auto product = s_.packet.add(1, 1);
+  column_dots<T>(context_, x, y, product.there);
+  s_.packet.fetch(context_);
+  return product.here(0, 0);
+}
+
+/// An estimate of the largest |μ| among the eigenvalues of D⁻¹A, by power iteration from W.
 template <Scalar T, class Ctx>
 double MissedPairs<T, Ctx>::largest_of_scaled_A() {
-  LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
-  const Index w = blocks.w();
-  blocks.set_w(2 * w);
-  const Block U = blocks.S().W.columns(w, w);
-  const Block next = blocks.AS().W.columns(w, w);
-  copy<T>(context_, blocks.S().W.columns(0, w), U);
+  const Block W = s_.blocks.S().W;
+  const Block U = s_.U.columns(0, W.cols());
+  const Block next = s_.V.columns(0, W.cols());
+  copy<T>(context_, W, U);
   for (Index k = 1; k < kPowerSteps; ++k) {
     scaled_product(U, next);
     copy<T>(context_, next, U);
   }
   scaled_product(U, next);
-  blocks.set_w(w);
   return growth(U, next);
 }
 
@@ -216,15 +269,14 @@ double MissedPairs<T, Ctx>::largest_of_scaled_A() {
 /// place of A. Source: Golub & Varga, Numer. Math. 3 (1961) 147.
 template <Scalar T, class Ctx>
 void MissedPairs<T, Ctx>::damp(Index degree, double lower, double upper) {
-  LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
-  const Index w = blocks.w();
+  const Block W = s_.blocks.S().W;
   const double sign = options_.which == Which::smallest ? 1 : -1;
   const double center = (upper + lower) / 2;
   const double half_width = (upper - lower) / 2;
-  blocks.set_w(2 * w);
-  const Block Z = blocks.S().W.columns(0, w);
-  const Block step = blocks.S().W.columns(w, w);
-  const Block R = blocks.AS().W.columns(0, w);
+  const Block Z = s_.Z.columns(0, W.cols());
+  const Block step = s_.U.columns(0, W.cols());
+  const Block R = s_.V.columns(0, W.cols());
+  copy<T>(context_, W, Z);
   double rho = half_width / center;
   for (Index k = 0; k < degree; ++k) {
     scaled_product(Z, R);
@@ -237,7 +289,7 @@ void MissedPairs<T, Ctx>::damp(Index degree, double lower, double upper) {
     }
     axpby<T>(context_, 1, step, 1, Z);
   }
-  blocks.set_w(w);
+  copy<T>(context_, Z, W);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MissedPairs<T, Ctx>;

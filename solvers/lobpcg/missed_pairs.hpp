@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
+#include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
 
 namespace heddle::detail {
 
@@ -24,7 +25,8 @@ namespace heddle::detail {
 /// If some rows are much larger than those of the pairs in X, the random vectors are first smoothed
 /// by a Chebyshev polynomial in D⁻¹A, which is 1 at 0. The operator D⁻¹A treats a stiff part as if
 /// it were as soft as all others. So the polynomial keeps motions that need little energy for the
-/// stiffness of their rows, and it damps the others.
+/// stiffness of their rows, and it damps the others. No row can hide such a motion where D⁻¹A is so
+/// well conditioned that a few steps of CG resolve all of its spectrum.
 ///
 /// Constraints are met by a projection that is orthogonal in D, see `ScaledConstraints`.
 template <Scalar T, class Ctx>
@@ -72,6 +74,8 @@ class MissedPairs {
   void draw_W(Index cols, std::uint64_t stream);
   double inverse_scale_of_X();
   bool smooth_W(double inverse_scale, bool constrained);
+  bool hides_nothing();
+  double dot(ConstBlockView<T, Space> x, ConstBlockView<T, Space> y);
   double largest_of_scaled_A();
   double growth(ConstBlockView<T, Space> before, ConstBlockView<T, Space> after);
   void damp(Index degree, double lower, double upper);

@@ -27,6 +27,9 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
       multipliers(ctx, sizes.constraints, blocks.columns(sizes.block)),
       scaled_constraints(ctx, sizes.constraints, blocks.kSearchWidth),
       row_scale(ctx, sizes.rows.local, 2),
+      Z(ctx, sizes.rows.local, blocks.kSearchWidth),
+      U(ctx, sizes.rows.local, blocks.kSearchWidth),
+      V(ctx, sizes.rows.local, blocks.kSearchWidth),
       packet(ctx, packet_capacity(sizes.block, blocks.columns(sizes.block))) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
   for (std::vector<double>* list :

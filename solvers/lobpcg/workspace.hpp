@@ -53,7 +53,8 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   SmallMatrix<double, Space> theta;        // of X, for R = AX − BX Θ
   SmallMatrix<double, Space> multipliers;  // of the constraints, see ConstrainedOperator
   detail::ScaledConstraints<T, Ctx> scaled_constraints;  // of the search for missed pairs
-  MultiVector<T, Space> row_scale;      // D^{1/2} and D⁻¹ of the search for missed pairs   n×2
+  MultiVector<T, Space> row_scale;      // D^{1/4} and D⁻¹ of the search for missed pairs   n×2
+  MultiVector<T, Space> Z, U, V;        // W while it is smoothed, a step, a product       n×2
   Packet<Ctx> packet;                   // results of a step on their way to the host
   std::vector<double> other_values;     // Ritz values beside those that are verified
   std::vector<double> other_residuals;  // their residuals in the norm of B⁻¹

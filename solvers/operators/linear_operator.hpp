@@ -91,6 +91,14 @@ class LinearOperator {
     return strength();
   }
 
+  /// The number of steps after which CG with one column is to call `adapt` of its preconditioner
+  /// the next time. 0: never.
+  virtual Index steps_to_adapt() const noexcept { return 0; }
+
+  /// Tells a preconditioner how many further steps CG with one column is expected to take with it.
+  /// It may become another one then, and returns true: recurrences must begin again. May allocate.
+  virtual bool adapt(Ctx&, double /*steps*/) { return false; }
+
   /// The levels, the finest first. Empty if the operator has none.
   virtual std::vector<OperatorLevel> hierarchy() const { return {}; }
 

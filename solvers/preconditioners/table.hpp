@@ -42,7 +42,8 @@ PreconditionerTable& preconditioner_table();
 /// The rule of `automatic_preconditioner` as a text for documentation.
 inline constexpr std::string_view kAutomaticPreconditionerRule =
     "chebyshev for the smallest end and for linear systems, multigrid where it saves its setup, on "
-    "the host jacobi for well conditioned systems, jacobi for the largest end of a pencil, else "
+    "the host jacobi for well conditioned matrices, and first with one right-hand side, jacobi for "
+    "the largest end of a pencil, else "
     "none";
 
 /// The name of the preconditioner that `problem` gets if the user chooses none. "none" means no

@@ -181,6 +181,49 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
   EXPECT_LE(well.iterations, 20);
 }
 
+/// The solution for the right-hand side b_i = cos(i² mod 911).
+Solution solve_one_column(const GallerySpec& spec, Request request = {}) {
+  Problem problem{.A = Matrix::generate(spec)};
+  HostContext context;
+  MultiVector<double, HostSpace> b(context, problem.A.rows(), 1);
+  for (Index i = 0; i < b.rows(); ++i) b.view()(i, 0) = std::cos(static_cast<double>(i * i % 911));
+  problem.rhs = Block(std::move(b));
+  request.method = Method::block_cg;
+  request.device = DeviceChoice::host;
+  return solve(problem, request);
+}
+
+TEST(AutomaticPreconditioner, OfOneColumnBeginsWithTheDiagonal) {
+  const Solution brief = solve_one_column({"trefethen", {5000}});
+  EXPECT_EQ(brief.status, SolveStatus::converged);
+  EXPECT_EQ(brief.preconditioner_name, "jacobi of A") << brief.preconditioner_reason;
+  EXPECT_NE(brief.preconditioner_reason.find("too few steps"), std::string::npos);
+  const Solution longer = solve_one_column({"laplace2d", {30, 30}});
+  EXPECT_EQ(longer.status, SolveStatus::converged);
+  EXPECT_EQ(longer.preconditioner_name, "jacobi of A") << longer.preconditioner_reason;
+  EXPECT_NE(longer.preconditioner_reason.find("more steps, too few"), std::string::npos);
+  EXPECT_EQ(longer.preconditioner_precision.reason, "jacobi has no form in single precision");
+}
+
+TEST(AutomaticPreconditioner, OfOneColumnChangesWhereItsStepsAreMany) {
+  const Solution large = solve_one_column({"laplace2d", {200, 200}});
+  EXPECT_EQ(large.status, SolveStatus::converged);
+  EXPECT_EQ(large.preconditioner_name, "multigrid of A, degree 3") << large.preconditioner_reason;
+  EXPECT_EQ(large.preconditioner_precision.precision, "single");
+  EXPECT_GT(large.preconditioner_levels.size(), 1U);
+  EXPECT_LE(large.iterations, 120);
+  EXPECT_LE(large.residuals[0], 1e-8);
+  const Solution small = solve_one_column({"laplace1d", {1000}});
+  EXPECT_EQ(small.status, SolveStatus::converged);
+  EXPECT_EQ(small.preconditioner_name, "incomplete_cholesky of A") << small.preconditioner_reason;
+  EXPECT_LE(small.iterations, 60) << "the factor of a tridiagonal matrix is exact";
+  for (const CgAlgorithm algorithm : {CgAlgorithm::breakdown_free, CgAlgorithm::pseudo_block}) {
+    const Solution either = solve_one_column({"laplace1d", {1000}}, {.algorithm = algorithm});
+    EXPECT_EQ(either.preconditioner_reason, small.preconditioner_reason);
+    EXPECT_NEAR(static_cast<double>(either.iterations), static_cast<double>(small.iterations), 2);
+  }
+}
+
 TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
   Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
   for (const bool on_gpu : {false, true}) {
@@ -188,9 +231,12 @@ TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
               "chebyshev of A, degree auto, or multigrid");
   }
   HostContext context;
-  problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
+  problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 2));
   EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
             "chebyshev of A, degree auto, or multigrid, or jacobi");
+  problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
+  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
+            "jacobi of A, or multigrid, or incomplete_cholesky");
   EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, true),
             "chebyshev of A, degree auto, or multigrid");
 }

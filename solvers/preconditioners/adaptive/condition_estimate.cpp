@@ -4,20 +4,20 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
 #include <heddle/solvers/preconditioners/ones.hpp>
 #include <limits>
-#include <vector>
 
 namespace heddle::detail {
 namespace {
 
-/// The tridiagonal matrix of CG, which the coefficients of its steps determine.
-struct Tridiagonal {
-  std::vector<double> alpha, beta;  // x += α p, p = z + β p
-  bool positive = true;             // whether all of them are positive and finite
+/// Steps of CG, and whether their coefficients are all positive and finite.
+struct CgSteps {
+  CgCoefficients coefficients{};
+  bool positive = true;
 };
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x ← (I − Z Zᵀ) x for orthonormal columns Z.
 template <Scalar T, class Ctx>
@@ -30,8 +30,8 @@ void remove_parts(Ctx& context, ConstBlockView<T, typename Ctx::Space> Z,
 }
 
 template <Scalar T, class Ctx>
-Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, Ctx>* M,
-                     Index steps, ConstBlockView<T, typename Ctx::Space> null_vectors) {
+CgSteps cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, Ctx>* M, Index steps,
+                 ConstBlockView<T, typename Ctx::Space> null_vectors) {
   using Space = typename Ctx::Space;
   MultiVector<T, Space> r(context, A.rows(), 1), z(context, A.rows(), 1), p(context, A.rows(), 1),
       q(context, A.rows(), 1);
@@ -46,7 +46,7 @@ Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, 
     if (M == nullptr) return copy<T>(context, r.view(), z.view());
     M->apply(context, r.view(), z.view());
   };
-  Tridiagonal made;
+  CgSteps made;
   const Buffer<T, Space> smooth = ones<T>(context, A.rows());
   fill_random(context, 0, 0, r.view(), A.row_range().first);
   axpby<T>(context, 1, ConstBlockView<T, Space>(smooth.data(), A.rows(), 1, 1), 1, r.view());
@@ -55,59 +55,32 @@ Tridiagonal cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, 
   copy<T>(context, z.view(), p.view());
   double rho = dot(r.view(), z.view());
   const double first = rho;
-  while (std::ssize(made.alpha) < steps) {
+  while (made.coefficients.steps() < steps) {
     A.apply(context, p.view(), q.view());
     const double alpha = rho / dot(p.view(), q.view());
     made.positive = alpha > 0 && std::isfinite(alpha);
     if (!made.positive) break;
-    made.alpha.push_back(alpha);
+    made.coefficients.add_alpha(alpha);
     axpby<T>(context, -alpha, q.view(), 1, r.view());
     precondition();
     const double next = dot(r.view(), z.view());
     made.positive = next >= 0 && std::isfinite(next);
     if (!made.positive || next <= std::numeric_limits<T>::epsilon() * first) break;
-    made.beta.push_back(next / rho);
-    axpby<T>(context, 1, z.view(), made.beta.back(), p.view());
+    made.coefficients.add_beta(next / rho);
+    axpby<T>(context, 1, z.view(), next / rho, p.view());
     rho = next;
   }
   return made;
 }
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// The condition number of the leading m×m part.
-double condition(const Tridiagonal& cg, Index m) {
-  std::vector<double> H(static_cast<std::size_t>(m * m)), Z(H.size()),
-      theta(static_cast<std::size_t>(m));
-  const SmallView<double, HostSpace> leading{H.data(), m, m, m};
-  for (Index i = 0; i < m; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    leading(i, i) = 1 / cg.alpha[k] + (i > 0 ? cg.beta[k - 1] / cg.alpha[k - 1] : 0);
-    if (i + 1 < m) leading(i, i + 1) = leading(i + 1, i) = std::sqrt(cg.beta[k]) / cg.alpha[k];
-  }
-  DenseEigensolver dense(m);
-  const bool solved =
-      dense.solve(leading, {theta.data(), m, 1, m}, {Z.data(), m, m, m}) == DenseFailure::none;
-  return solved && theta.front() > 0 ? theta.back() / theta.front() : kInfinity;
-}
-
 }  // namespace
-
-double ConditionEstimate::expected_root() const noexcept {
-  constexpr double kStillGrowing = 1.6;
-  const double root = std::sqrt(whole);
-  return root > kStillGrowing * std::sqrt(half) ? 1.5 * root : root;
-}
 
 template <Scalar T, class Ctx>
 ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
                                      Preconditioner<T, Ctx>* M, Index steps,
                                      ConstBlockView<T, typename Ctx::Space> null_vectors) {
-  const Tridiagonal cg =
-      cg_steps(context, A, M, std::min(steps, A.row_range().global), null_vectors);
-  const Index m = std::ssize(cg.alpha);
-  if (m == 0 || !cg.positive) return {kInfinity, kInfinity};
-  return {condition(cg, (m + 1) / 2), condition(cg, m)};
+  const CgSteps cg = cg_steps(context, A, M, std::min(steps, A.row_range().global), null_vectors);
+  return cg.positive ? cg.coefficients.estimate() : ConditionEstimate{kInfinity, kInfinity};
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \

@@ -1,24 +1,14 @@
 #pragma once
 
 #include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
 
 namespace heddle::detail {
 
-/// Lower bounds of the condition number of M⁻¹A from steps of CG. Infinite: A or M is not positive
-/// definite, or not finite.
-struct ConditionEstimate {
-  double half = 1;   ///< after half of the steps
-  double whole = 1;  ///< after all of them
-
-  /// The square root of the condition number. A bound that still grows like the number of steps is
-  /// far too small, and counts as 1.5 times as large.
-  double expected_root() const noexcept;
-};
-
-/// At most `steps` steps of CG. M: null for the identity. Each costs a product with A and one with
-/// M. The right-hand side is 1 + ρ_i with fixed random numbers ρ_i in (−1, 1): the smooth part
-/// shows small eigenvalues of meshes after fewer steps, the other part those of other matrices.
-/// Deterministic. `null_vectors`: orthonormal vectors, n×k, that span the null space of a
+/// The estimate of at most `steps` steps of CG. M: null for the identity. Each costs a product with
+/// A and one with M. The right-hand side is 1 + ρ_i with fixed random numbers ρ_i in (−1, 1): the
+/// smooth part shows small eigenvalues of meshes after fewer steps, the other part those of other
+/// matrices. Deterministic. `null_vectors`: orthonormal vectors, n×k, that span the null space of a
 /// semidefinite A. The right-hand side is orthogonal to them, so that the estimate counts the other
 /// eigenvalues only. Without columns A is taken for definite. Source: Golub and Van Loan, Matrix
 /// Computations, 2013, section 11.3.5 (the tridiagonal matrix of CG, whose eigenvalues are Ritz

@@ -19,8 +19,10 @@ constexpr double kChebyshevIterations = .53;  // of block CG with degree 12, per
 constexpr double kLeastIterations = 13;       // of block CG with degree 12
 constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, per root
 constexpr double kFirstDegree = 12;
-// One column has hardly any work beside its products, so that a polynomial of them saves nothing.
-constexpr double kRootOfOneColumn = 38;
+// One column has hardly any work beside its products.
+constexpr double kStepOfOneColumn = 1.5;
+constexpr double kStepsOfFactor = 150;    // with the diagonal, from which on a factor pays
+constexpr double kProductOfFactor = 5e5;  // bytes of a product up to which it may
 
 }  // namespace
 
@@ -30,9 +32,9 @@ MultigridCosts::MultigridCosts(Index rows, Index nnz, Index block, std::size_t s
   const auto entries = static_cast<double>(nnz);
   const auto scalar = static_cast<double>(scalar_size);
   const double matrix = entries * (sizeof(double) + sizeof(std::int32_t));
-  const double product =
+  product_ =
       entries * (scalar + sizeof(std::int32_t)) + 4 * scalar * static_cast<double>(rows) * block_;
-  setup_ = (setup.fixed + setup.per_byte * matrix) / std::max(product, 1.0);
+  setup_ = (setup.fixed + setup.per_byte * matrix) / std::max(product_, 1.0);
 }
 
 double MultigridCosts::least_degree() const noexcept {
@@ -53,9 +55,16 @@ bool MultigridCosts::pays_for(double root) const noexcept {
 }
 
 bool MultigridCosts::diagonal_suffices(double root) const noexcept {
-  if (block_ == 1) return root < kRootOfOneColumn;
   const double chebyshev = kLeastIterations * (kFirstDegree + 1 + kOther);
   return kDiagonalIterations * root * (1 + kOther) < chebyshev;
+}
+
+bool MultigridCosts::pays_after(double steps) const noexcept {
+  return kStepOfOneColumn * steps > kLinearIterations * (kCycle + kOther) + setup_;
+}
+
+bool MultigridCosts::factor_pays_after(double steps) const noexcept {
+  return steps > kStepsOfFactor && product_ < kProductOfFactor;
 }
 
 }  // namespace heddle::detail

@@ -27,6 +27,8 @@ class MultigridCosts {
   MultigridCosts(Index rows, Index nnz, Index block, std::size_t scalar_size,
                  const SetupBytes& setup = kSetupOnHost) noexcept;
 
+  bool one_column() const noexcept { return block_ == 1; }
+
   /// Making the levels.
   double setup() const noexcept { return setup_; }
 
@@ -45,11 +47,19 @@ class MultigridCosts {
   bool pays_for(double root) const noexcept;
 
   /// Whether CG with the diagonal alone takes less work than with chebyshev, whose polynomial
-  /// leaves a number of iterations however small the condition number is. For one column: than with
-  /// any other preconditioner. Of solves on the host.
+  /// leaves a number of iterations however small the condition number is. Of solves on the host.
   bool diagonal_suffices(double root) const noexcept;
 
+  /// Whether multigrid saves its setup in a solve with one column on the host that has begun with
+  /// the diagonal, with which it would take `steps` more.
+  bool pays_after(double steps) const noexcept;
+
+  /// Whether an incomplete factor saves work in such a solve: where it is long, and the matrix so
+  /// small that triangular solves, on few threads, cost hardly more than what is around a product.
+  bool factor_pays_after(double steps) const noexcept;
+
  private:
+  double product_;  // bytes that one moves
   double setup_;
   double block_;
 };

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
+#include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
@@ -72,6 +73,36 @@ TEST(BlockCgCheckpoint, APreconditionerThatIsRaisedOnTheWay) {
         }
         return test::outcome_of(solved);
       });
+}
+
+/// One column begins with the diagonal, and chebyshev takes over after 24 steps.
+TEST(BlockCgCheckpoint, APreconditionerThatBecomesAnotherOneOnTheWay) {
+  for (const CgAlgorithm algorithm : {CgAlgorithm::breakdown_free, CgAlgorithm::pseudo_block}) {
+    test::expect_resumes_with_the_same_bits([&](const CheckpointOptions& checkpoint,
+                                                const Monitor& monitor) {
+      HostContext context;
+      auto A = make_operator<double>(context, {"laplace2d", {45, 47}});
+      const auto B = right_hand_sides<double>(context, A, 5);
+      bool changed = false;
+      const auto choose = [&](HostContext& later, double) {
+        changed = true;
+        const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+        auto made = kind.make<double, HostContext>(later, A.matrix(), kind.options());
+        return std::move(made.preconditioner);
+      };
+      detail::DeferredPreconditioner<double, HostContext> M(
+          std::make_unique<JacobiPreconditioner<double, HostContext>>(context, A.matrix()), choose);
+      BlockCgOptions options;
+      options.algorithm = algorithm;
+      options.checkpoint = checkpoint;
+      const LinearSystem<double, HostContext> system{&A, &M, B.columns(0, 1), {}};
+      const auto solved = block_cg<double, HostContext>(context, system, options, monitor);
+      if (solved.status == SolveStatus::converged) {
+        EXPECT_TRUE(changed);
+      }
+      return test::outcome_of(solved);
+    });
+  }
 }
 
 TEST(BlockCgCheckpoint, PseudoBlock) {

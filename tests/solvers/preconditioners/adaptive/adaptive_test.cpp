@@ -8,6 +8,7 @@
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
+#include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
 #include <limits>
 #include <memory>
@@ -221,15 +222,64 @@ TEST(MultigridCosts, FallWithTheWidthAndDecideByTheCondition) {
   EXPECT_FALSE(MultigridCosts(200, 1360, 16, 8).pays_for(60)) << "a small matrix is not worth it";
   EXPECT_TRUE(wide.diagonal_suffices(4));
   EXPECT_FALSE(wide.diagonal_suffices(6));
-  EXPECT_TRUE(narrow.diagonal_suffices(30));
-  EXPECT_FALSE(narrow.diagonal_suffices(60));
-  for (const MultigridCosts& costs : {narrow, wide}) {
-    EXPECT_FALSE(costs.diagonal_suffices(std::numeric_limits<double>::infinity()));
-  }
+  EXPECT_FALSE(wide.diagonal_suffices(std::numeric_limits<double>::infinity()));
   const MultigridCosts on_gpu(1000000, 7000000, 16, 8, kSetupOnGpu);
   EXPECT_GT(on_gpu.setup(), wide.setup()) << "products are faster there than anything else";
   const MultigridCosts large(100000000, 700000000, 16, 8, kSetupOnGpu);
   EXPECT_LT(large.setup(), on_gpu.setup());
+}
+
+TEST(MultigridCosts, OfOneColumnDecideByTheStepsThatAreLeft) {
+  const MultigridCosts large(1000000, 7000000, 1, 8), small(1000, 5000, 1, 8);
+  EXPECT_FALSE(large.pays_after(50));
+  EXPECT_TRUE(large.pays_after(1000));
+  EXPECT_FALSE(large.factor_pays_after(1000)) << "triangular solves take longer than many products";
+  EXPECT_FALSE(small.pays_after(500));
+  EXPECT_TRUE(small.factor_pays_after(1000));
+  EXPECT_FALSE(small.factor_pays_after(50));
+  const double never = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(large.pays_after(never) || small.factor_pays_after(never));
+}
+
+TEST(Deferred, IsAskedAtTwiceTheStepsUntilTheChoiceIsMade) {
+  HostContext context;
+  using Deferred = DeferredPreconditioner<double, HostContext>;
+  std::vector<double> told;
+  const auto choose = [&](HostContext&, double steps) -> std::unique_ptr<Operator> {
+    told.push_back(steps);
+    return steps < 100 ? nullptr : std::make_unique<Multiple>(3, 5.0, 12);
+  };
+  const auto product = [&](Operator& M) {
+    MultiVector<double, HostSpace> X(context, 3, 1), Y(context, 3, 1);
+    X.view()(2, 0) = 1;
+    M.apply(context, X.view(), Y.view());
+    return Y.view()(2, 0);
+  };
+  Deferred M(std::make_unique<Multiple>(3, 2.0), choose);
+  EXPECT_EQ(M.steps_to_adapt(), Deferred::kFirstChoice);
+  EXPECT_FALSE(M.adapt(context, 40));
+  EXPECT_EQ(M.steps_to_adapt(), 2 * Deferred::kFirstChoice);
+  EXPECT_EQ(product(M), 2);
+  EXPECT_TRUE(M.adapt(context, 200));
+  EXPECT_EQ(product(M), 5);
+  EXPECT_EQ(M.strength(), 12);
+  EXPECT_EQ(M.steps_to_adapt(), 0);
+  EXPECT_FALSE(M.adapt(context, 300)) << "there is one change at most";
+  EXPECT_EQ(told, (std::vector<double>{40, 200}));
+  Deferred never(std::make_unique<Multiple>(3, 2.0), choose);
+  while (never.steps_to_adapt() > 0) EXPECT_FALSE(never.adapt(context, 1));
+  EXPECT_EQ(told.size(), 5U);
+}
+
+TEST(CgCoefficients, AreThoseOfATridiagonalMatrix) {
+  CgCoefficients two;
+  EXPECT_EQ(two.estimate().whole, std::numeric_limits<double>::infinity());
+  two.add_alpha(0.5);  // of [[2, 1], [1, 1.5]], whose eigenvalues are (7 ± √17)/4
+  two.add_beta(0.25);
+  two.add_alpha(1);
+  const double root = std::sqrt(17.0);
+  EXPECT_NEAR(two.estimate().whole, (7 + root) / (7 - root), 0.01);
+  EXPECT_NEAR(two.estimate().half, 1, 0.01);
 }
 
 }  // namespace
