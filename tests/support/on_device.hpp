@@ -191,6 +191,43 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 }
 
 template <Scalar T>
+void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
+              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
+              SmallView<double, HostSpace> norms) {
+  mirrored(
+      on,
+      [&](CudaContext& context, auto x, auto c, auto y, auto n) {
+        heddle::multiply<T>(context, alpha, x, c, beta, y, n);
+      },
+      X, C, Y, norms);
+}
+
+template <Scalar T>
+void multiply_and_copy(OnDevice on, ConstBlockView<T, HostSpace> X,
+                       ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Y,
+                       BlockView<T, HostSpace> Z) {
+  mirrored(
+      on,
+      [](CudaContext& context, auto x, auto c, auto y, auto z) {
+        heddle::multiply_and_copy<T>(context, x, c, y, z);
+      },
+      X, C, Y, Z);
+}
+
+template <Scalar T>
+void multiply_gram(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
+                   ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+                   BlockView<T, HostSpace> Y, ConstBlockView<T, HostSpace> Z,
+                   SmallView<double, HostSpace> G) {
+  mirrored(
+      on,
+      [&](CudaContext& context, auto x, auto c, auto w, auto y, auto z, auto g) {
+        heddle::multiply_gram<T>(context, alpha, x, c, beta, w, y, z, g);
+      },
+      X, C, W, Y, Z, G);
+}
+
+template <Scalar T>
 void column_norms(OnDevice on, ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> norms) {
   mirrored(
       on, [](CudaContext& c, auto x, auto n) { heddle::column_norms<T>(c, x, n); }, X, norms);
@@ -323,6 +360,18 @@ class Orthogonalizer<T, test::OnDevice> {
           there_.subtract(c, {q, bq}, x);
         },
         basis.Q, basis.BQ, X);
+  }
+
+  void subtract_and_orthonormalize(test::OnDevice on, ConstBlockView<T, HostSpace> X,
+                                   ConstSmallView<double, HostSpace> C,
+                                   ConstBlockView<T, HostSpace> Q, BlockView<T, HostSpace> W,
+                                   BlockView<T, HostSpace> Y, SmallView<double, HostSpace> status) {
+    test::mirrored(
+        on,
+        [&](CudaContext& context, auto x, auto c, auto q, auto w, auto y, auto s) {
+          there_.subtract_and_orthonormalize(context, x, c, q, w, y, s);
+        },
+        X, C, Q, W, Y, status);
   }
 
   void cholesky_qr(test::OnDevice on, BlockView<T, HostSpace> X, BlockView<T, HostSpace> BX,

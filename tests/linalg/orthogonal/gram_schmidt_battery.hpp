@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
@@ -304,7 +305,58 @@ TYPED_TEST_P(GramSchmidt, NanAndInfGiveNoCoefficients) {
   }
 }
 
+/// A step of block Lanczos.
+TYPED_TEST_P(GramSchmidt, AProductIsSubtractedAndTheRestMadeOrthonormal) {
+  using T = typename TypeParam::Scalar;
+  constexpr Index kRows = 300;
+  auto&& context = this->on();
+  for (const auto& [c, a, b] : {std::array<Index, 3>{0, 2, 3}, {7, 4, 4}, {24, 8, 4}, {9, 1, 1}}) {
+    SCOPED_TRACE(::testing::Message() << c << " before " << b);
+    RandomBlock<T> QY(kRows, c + b, c + b + 1, 1);
+    RandomBlock<T> X(kRows, a, a, 2), W(kRows, b, b, 3);
+    RandomSmall C(a, b, 4), status(CholeskyQrStatus::rows, 2, 5);
+    Orthogonalizer<T, typename TypeParam::Context> orthogonalizer(context, std::max(b, c), c + 1);
+    const auto Q = QY.view().columns(0, c);
+    const auto Y = QY.view().columns(c, b);
+    orthogonalizer.orthonormalize(context, Q, Q);
+    const auto rest = [&](Index i, Index j) {  // W − X C
+      double sum = static_cast<double>(W.view()(i, j));
+      for (Index k = 0; k < a; ++k) sum -= static_cast<double>(X.view()(i, k)) * C.view()(k, j);
+      return sum;
+    };
+    std::vector<std::vector<double>> before(static_cast<std::size_t>(b));
+    for (Index j = 0; j < b; ++j) {
+      for (Index i = 0; i < kRows; ++i) before[static_cast<std::size_t>(j)].push_back(rest(i, j));
+    }
+    orthogonalizer.subtract_and_orthonormalize(context, X.view(), C.view(), Q, W.view(), Y,
+                                               status.view());
+    const auto column = [&](Index k, Index i) { return static_cast<double>(QY.view()(i, k)); };
+    for (Index k = 0; k < c + b; ++k) {
+      for (Index l = 0; l <= k; ++l) {
+        double dot = 0;
+        for (Index i = 0; i < kRows; ++i) dot += column(k, i) * column(l, i);
+        EXPECT_NEAR(dot, k == l ? 1 : 0, tolerance<T>(1, kRows, 64)) << k << " " << l;
+      }
+    }
+    // What W − X C has outside of Q and Y is rounding, and W is Y.
+    for (std::vector<double>& left : before) {
+      double norm = 0;
+      for (const double x : left) norm += x * x;
+      for (Index k = 0; k < c + b; ++k) {
+        double dot = 0;
+        for (Index i = 0; i < kRows; ++i) dot += column(k, i) * left[static_cast<std::size_t>(i)];
+        for (Index i = 0; i < kRows; ++i) left[static_cast<std::size_t>(i)] -= dot * column(k, i);
+      }
+      for (const double x : left) EXPECT_NEAR(x, 0, tolerance<T>(std::sqrt(norm), kRows, 64));
+    }
+    for (Index i = 0; i < kRows; ++i) {
+      for (Index j = 0; j < b; ++j) ASSERT_EQ(W.view()(i, j), Y(i, j));
+    }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(GramSchmidt, TwoRoundsMakeABlockOrthonormal,
+                            AProductIsSubtractedAndTheRestMadeOrthonormal,
                             FromOneBlockToAnotherItHasTheSameBits, PartsAlongABasisAreSubtracted,
                             TheOrderOfTheBasesDoesNotMatter, StatusSaysWhatIsNotInTheBases,
                             OrthogonalColumnsOfAnyLengthAreOnlyScaled, StatusTellsADependentColumn,
