@@ -40,6 +40,10 @@ class DeferredPreconditioner final : public Preconditioner<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
     current_->apply(context, X, Y);
   }
+  void apply_measured_block(Ctx& context, ConstBlockView<T, Space> X,
+                            ConstSmallView<double, Space> norms, BlockView<T, Space> Y) override {
+    current_->apply(context, X, norms, Y);
+  }
 
  private:
   std::unique_ptr<Preconditioner<T, Ctx>> current_;

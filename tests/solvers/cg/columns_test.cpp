@@ -339,7 +339,9 @@ TYPED_TEST(LinearColumnsTest, MeasuresEnergiesOfThePreconditionedResiduals) {
   ASSERT_FALSE(this->columns_->ended());
   MultiVector<T, HostSpace> Z(this->context_, kRows, 2);
   this->storage_->packet.clear();
-  const auto MR = this->columns_->products().precondition(Z.view());
+  const auto norms = this->norms_.view(2, 1);
+  column_norms<T>(this->context_, this->columns_->R(), norms);
+  const auto MR = this->columns_->products().precondition(norms, Z.view());
   this->storage_->packet.fetch(this->context_);
   ASSERT_TRUE(this->claim({}));
   for (Index j = 0; j < 2; ++j) {
