@@ -12,7 +12,8 @@ PreconditionerKind jacobi_kind() {
       .any_row_order = true,
       .estimate_bytes =
           [](const PreconditionerSizes& sizes, const PreconditionerOptions&) {
-            return PreconditionerBytes{.kept = sizes.vector_bytes(1)};
+            return PreconditionerBytes{.kept = sizes.vector_bytes(1),
+                                       .setup = sizes.vector_bytes(2)};
           },
       .maker =
           []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
