@@ -109,7 +109,7 @@ step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests 
   heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench
 
 say "Running the tests labelled cuda"
-step tests 240 ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure
+step tests 420 ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure
 grep -E 'tests passed|Skipped' "$logs/tests.log" | tail -n 3 || true
 
 if ! have_gpu; then
