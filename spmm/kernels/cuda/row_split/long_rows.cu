@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/row_split/long_rows.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
@@ -50,13 +51,6 @@ std::vector<RowRange> find_long_rows(CudaContext& context, const CsrView<T, Devi
   std::vector<RowRange> result(static_cast<std::size_t>(rows));
   if (rows > 0) context.copy_to_host(result.data(), found.data(), result.size() * sizeof(RowRange));
   return result;
-}
-
-template <class U>
-Buffer<U, DeviceSpace> upload(CudaContext& context, const std::vector<U>& host) {
-  Buffer<U, DeviceSpace> device(context, host.size());
-  if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(U));
-  return device;
 }
 
 }  // namespace

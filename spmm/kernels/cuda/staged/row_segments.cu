@@ -1,20 +1,10 @@
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_segments.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
-namespace {
-
-template <class U>
-Buffer<U, DeviceSpace> upload(CudaContext& context, const std::vector<U>& host) {
-  Buffer<U, DeviceSpace> device(context, host.size());
-  if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(U));
-  return device;
-}
-
-}  // namespace
-
 template <class T>
 RowSegments::RowSegments(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index length) {
   std::vector<std::int64_t> whole(static_cast<std::size_t>(A.rows + 1));
