@@ -48,8 +48,8 @@ class Processes {
 
   /// Begins to send and to receive messages. Every message that a process sends is received by its
   /// target in the same call, with the same size, and messages between two processes arrive in
-  /// order. The memory must stay untouched until `end_exchange`. One exchange at a time. Only the
-  /// processes that appear in messages take part.
+  /// order. The memory must stay untouched until `end_exchange` has returned or thrown. One
+  /// exchange at a time. Only the processes that appear in messages take part.
   virtual void begin_exchange(std::span<const Message> receive, std::span<const Message> send) = 0;
   virtual void end_exchange() = 0;
 

@@ -15,7 +15,9 @@
 
 namespace heddle::detail {
 
-/// Where the threads of a team meet. All that they share is guarded by one mutex.
+/// Where the threads of a team meet. All that they share is guarded by one mutex. A thread copies
+/// from memory of another one without the mutex. No call throws before such copies have ended, as
+/// the thread that it throws to may free the memory.
 class ThreadTeam::Meeting {
  public:
   explicit Meeting(int size)
@@ -30,14 +32,12 @@ class ThreadTeam::Meeting {
   template <class Read>
   void meet(int rank, const void* here, const std::shared_ptr<GpuConnection>& gpus,
             const Read& read) {
-    {
-      const std::lock_guard lock(mutex_);
-      shown_[static_cast<std::size_t>(rank)] = here;
-      gpus_[static_cast<std::size_t>(rank)] = gpus;
-    }
-    wait_for_all();
-    read(shown_);
-    wait_for_all();
+    std::unique_lock lock(mutex_);
+    shown_[static_cast<std::size_t>(rank)] = here;
+    gpus_[static_cast<std::size_t>(rank)] = gpus;
+    wait_for_all(lock);
+    read_unlocked(lock, [&] { read(shown_); });
+    wait_for_all(lock);
   }
 
   /// Lets thread `to` take bytes from memory of thread `from`.
@@ -57,11 +57,16 @@ class ThreadTeam::Meeting {
     wait_until(lock, [&] { return next() != box.end(); });
     const auto letter = next();
     const void* const source = letter->data;
-    if (letter->bytes != message.bytes) throw InvalidArgument("sizes of one message differ");
-    lock.unlock();
-    std::copy_n(static_cast<const std::byte*>(source), message.bytes,
-                static_cast<std::byte*>(message.data));
-    lock.lock();
+    if (letter->bytes != message.bytes) {
+      lock.unlock();
+      const auto failure = std::make_exception_ptr(InvalidArgument("sizes of one message differ"));
+      fail(failure);
+      std::rethrow_exception(failure);
+    }
+    read_unlocked(lock, [&] {
+      std::copy_n(static_cast<const std::byte*>(source), message.bytes,
+                  static_cast<std::byte*>(message.data));
+    });
     next()->taken = true;
     change();
   }
@@ -85,13 +90,15 @@ class ThreadTeam::Meeting {
   void fail(std::exception_ptr failure) noexcept {
     std::vector<std::shared_ptr<GpuConnection>> gpus;
     {
-      const std::lock_guard lock(mutex_);
-      if (ended_) return;
-      ended_ = true;
-      failure_ = std::move(failure);
-      gpus.swap(gpus_);
-      gpus_.resize(gpus.size());
-      change();
+      std::unique_lock lock(mutex_);
+      if (!ended_) {
+        ended_ = true;
+        failure_ = std::move(failure);
+        gpus.swap(gpus_);
+        gpus_.resize(gpus.size());
+        change();
+      }
+      wait_for_readers(lock);
     }
     for (const std::shared_ptr<GpuConnection>& each : gpus) {
       if (each) each->abort();
@@ -120,6 +127,27 @@ class ThreadTeam::Meeting {
     changed_.notify_all();
   }
 
+  /// Calls read() without the lock.
+  template <class Read>
+  void read_unlocked(std::unique_lock<std::mutex>& lock, const Read& read) noexcept {
+    ++reading_;
+    lock.unlock();
+    read();
+    lock.lock();
+    if (--reading_ == 0 && ended_) changed_.notify_all();
+  }
+
+  /// Waits until no thread reads memory of another one. The team has ended: none begins to.
+  void wait_for_readers(std::unique_lock<std::mutex>& lock) noexcept {
+    changed_.wait(lock, [this] { return reading_ == 0; });
+  }
+
+  void throw_if_ended(std::unique_lock<std::mutex>& lock) {
+    if (!ended_) return;
+    wait_for_readers(lock);
+    throw TeamEnded();
+  }
+
   /// Waits until `done`, which is asked under the lock. A wait of a step takes microseconds, in
   /// which a thread is not put to sleep. One for the next solve may take minutes.
   template <class Done>
@@ -136,11 +164,10 @@ class ThreadTeam::Meeting {
       lock.lock();
       if (changes_.load(std::memory_order_relaxed) == seen && !ended_) changed_.wait(lock);
     }
-    if (ended_) throw TeamEnded();
+    throw_if_ended(lock);
   }
 
-  void wait_for_all() {
-    std::unique_lock lock(mutex_);
+  void wait_for_all(std::unique_lock<std::mutex>& lock) {
     if (++arrived_ == size()) {
       arrived_ = 0;
       ++round_;
@@ -148,13 +175,14 @@ class ThreadTeam::Meeting {
     } else {
       wait_until(lock, [this, mine = round_] { return round_ != mine; });
     }
-    if (ended_) throw TeamEnded();
+    throw_if_ended(lock);
   }
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<std::uint64_t> changes_{0};
   int arrived_ = 0;  // threads in the current round
+  int reading_ = 0;  // threads that read memory of others
   std::uint64_t round_ = 0;
   bool ended_ = false;
   std::exception_ptr failure_;

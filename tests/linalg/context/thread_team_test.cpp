@@ -136,18 +136,38 @@ TEST(ThreadTeam, OneThreadMeetsItself) {
   }));
 }
 
+/// Bytes whose copy takes long enough that another thread fails in the meantime.
+constexpr std::size_t kLongCopy = 4 << 20;
+
+/// Thread 0 fails and frees its memory, from which thread 1 may be copying.
 TEST(ThreadTeam, MessagesOfDifferentSizesFail) {
   ThreadTeam team(2);
   const std::vector<std::string> thrown = run(team, [](Processes& processes) {
-    double number = 0;
+    std::vector<char> sent(kLongCopy), received(kLongCopy);
     const int other = 1 - processes.rank();
-    const std::size_t bytes = processes.leads() ? 8 : 4;
-    processes.begin_exchange(std::vector<Message>{{other, &number, 8}},
-                             std::vector<Message>{{other, &number, bytes}});
+    const std::size_t bytes = processes.leads() ? kLongCopy : 4;
+    processes.begin_exchange(std::vector<Message>{{other, received.data(), kLongCopy}},
+                             std::vector<Message>{{other, sent.data(), bytes}});
     processes.end_exchange();
   });
   EXPECT_EQ(thrown[0], "sizes of one message differ");
   EXPECT_EQ(thrown[1], TeamEnded().what());
+}
+
+/// The memory that a thread shows is freed when the team ends, which may be while others read it.
+TEST(ThreadTeam, TheEndWaitsForThreadsThatRead) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    ThreadTeam team(2);
+    std::jthread failing([&team] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      team.fail(std::make_exception_ptr(std::runtime_error("ended")));
+    });
+    const std::vector<std::string> thrown = run(team, [](Processes& processes) {
+      std::vector<char> values(kLongCopy);
+      while (true) processes.broadcast(values.data(), kLongCopy);
+    });
+    EXPECT_EQ(thrown, std::vector<std::string>(2, TeamEnded().what()));
+  }
 }
 
 /// More numbers than are gathered at once.
