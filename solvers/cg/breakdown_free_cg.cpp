@@ -39,11 +39,11 @@ BreakdownFreeCg<T, Ctx>::BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& co
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::run() {
-  // R = B − A X                                                                n×s
+  // R = B − A X                                                                     n×s
   for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
-    while (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                n×r, r ≤ s
-    step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α        α r×s
-    directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
+    while (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                     n×r, r ≤ s
+    step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α             α r×s
+    next_directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
   }
   columns_.finish();
 }
@@ -75,6 +75,14 @@ void BreakdownFreeCg<T, Ctx>::step() {
 }
 
 template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::next_directions() {
+  if (columns_.ended()) return;
+  if (!columns_.have_converged(norms_.there)) return directions();
+  s_.columns.packet.fetch(context_);
+  read_energy_status();
+}
+
+template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Block Z = s_.Z.columns(0, columns_.active());
@@ -91,6 +99,9 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   if (directions_.count > 0) read_energy_status();
+  if (directions_.count == 1) {
+    columns_.products().note_step(directions_.least_square * energy_.here(0, 0));
+  }
   read_direction_status(status);
 }
 
@@ -180,9 +191,6 @@ void BreakdownFreeCg<T, Ctx>::read_energy_status() {
       !factored || status(CholeskyQrStatus::least_square, 0) <
                        kCarefulBelow * columns_.norm_A().largest_rayleigh_quotient();
   if (!factored) columns_.request_restart();  // because the step had no effect
-  if (directions_.count == 1) {
-    columns_.products().note_step(directions_.least_square * energy_.here(0, 0));
-  }
 }
 
 /// Reads from the packet whether P is orthonormal. If not, the ladder orthonormalises it.

@@ -29,6 +29,7 @@ class BreakdownFreeCg {
 
   void restart();
   void step();
+  void next_directions();
   void directions();
 
   Block P() { return directions_.P.columns(0, directions_.count); }

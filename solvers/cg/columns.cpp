@@ -329,6 +329,19 @@ bool LinearColumns<T, Ctx>::measure(ConstSmallView<double, HostSpace> norms) {
 }
 
 template <Scalar T, class Ctx>
+bool LinearColumns<T, Ctx>::have_converged(ConstSmallView<double, Space> norms) {
+  if constexpr (std::same_as<Space, HostSpace>) {
+    for (Index j = 0; j < active(); ++j) {
+      if (!(norms(j, 0) <= s_.ledger[j].limit)) return false;
+    }
+    for (Index j = 0; j < active(); ++j) s_.ledger[j].norm = norms(j, 0);
+    measured_ = false;
+    return true;
+  }
+  return false;
+}
+
+template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::fresh_residuals(Index count) {
   products_.fresh_residuals(count);
   measured_ = count == s_.ledger.nonzero;

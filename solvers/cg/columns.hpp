@@ -81,6 +81,10 @@ class LinearColumns {
   /// requests a restart, or ends the solve where it is in full precision, and returns false.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
+  /// Whether all active columns have converged by ‖r_j‖ of the last step, so that no direction is
+  /// needed. Takes ‖r_j‖ then. Only the host knows them without a wait: false on a GPU.
+  bool have_converged(ConstSmallView<double, Space> norms);
+
   /// Ends the solve because there is no search direction p with pᵀAp > 0. That may be due to
   /// rounding if the fresh residuals are as small as rounding allows, and is due to a singular A
   /// otherwise.

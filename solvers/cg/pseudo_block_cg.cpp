@@ -17,7 +17,7 @@ void PseudoBlockCg<T, Ctx>::run() {
   for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
     while (columns_.take_restart()) restart();  // P = M⁻¹R                              n×s
     step();  // Q = A P, α_j = r_jᵀz_j/p_jᵀq_j;  x_j ← x_j + α_j p_j, r_j ← r_j − α_j q_j
-    directions();  // Z = M⁻¹R, β_j = r_jᵀz_j/(r_jᵀz_j before);  p_j ← z_j + β_j p_j
+    next_directions();  // Z = M⁻¹R, β_j = r_jᵀz_j/(r_jᵀz_j before);  p_j ← z_j + β_j p_j
   }
   columns_.finish();
 }
@@ -76,6 +76,11 @@ void PseudoBlockCg<T, Ctx>::check_energies(ConstSmallView<double, HostSpace> ene
     lost = true;
   }
   if (lost) columns_.end_without_energy();
+}
+
+template <Scalar T, class Ctx>
+void PseudoBlockCg<T, Ctx>::next_directions() {
+  if (!columns_.ended() && !columns_.have_converged(norms_.there)) directions();
 }
 
 template <Scalar T, class Ctx>

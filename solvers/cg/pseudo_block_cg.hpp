@@ -28,6 +28,7 @@ class PseudoBlockCg {
 
   void restart();
   void step();
+  void next_directions();
   void directions();
 
   Block P() { return directions_.P.columns(0, columns_.active()); }
