@@ -161,7 +161,9 @@ void row_split_kernel(const SpmmProduct<T, HostSpace>& p, Values values,
       {p, values, choose_prefetch<T>(schedule, p.N), streams(p)});
   const auto chunks = static_cast<Index>(schedule.chunks.size());
   const auto segments = static_cast<Index>(schedule.segments.size());
-  const int team = team_size(threads, static_cast<double>((p.A.rows + p.A.cols) * p.N) * sizeof(T),
+  const double blocks = static_cast<double>((p.A.rows + p.A.cols) * p.N) * sizeof(T);
+  const double entries = static_cast<double>(p.A.nnz) * (sizeof(T) + sizeof(std::int32_t));
+  const int team = team_size(threads, blocks + entries,
                              2 * static_cast<double>(p.A.nnz) * static_cast<double>(p.N));
   const auto multiply_chunk = [&](Index c) {
     const RowChunk& chunk = schedule.chunks[static_cast<std::size_t>(c)];
