@@ -36,20 +36,30 @@ std::vector<Stage> stages_of(const std::vector<Index>& level_begins) {
 }
 
 /// y ← d (x − Σ_e N(k, e) y_e) over `Width` columns; x and y are those of the row, Y those of row
-/// 0.
+/// 0. Several partial sums, because a single one is a chain of dependent additions.
 template <int Width, Scalar T>
 void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, const T* Y,
                Index ld) {
-  T sum[Width];
-  std::copy_n(x, Width, sum);
-  for (std::int64_t e = N.row_offsets[k]; e < N.row_offsets[k + 1]; ++e) {
+  constexpr int kSums = Width > 8 ? 2 : 4;
+  T sums[kSums][Width] = {};
+  const auto add_entry = [&](std::int64_t e, T(&sum)[Width]) {
     const T value = N.values[e];
-    const T* other = Y + N.columns[e] * ld;
+    const T* const other = Y + N.columns[e] * ld;
 #pragma omp simd
-    for (int c = 0; c < Width; ++c) sum[c] -= value * other[c];
+    for (int c = 0; c < Width; ++c) sum[c] += value * other[c];
+  };
+  const std::int64_t end = N.row_offsets[k + 1];
+  std::int64_t e = N.row_offsets[k];
+  for (; e + kSums <= end; e += kSums) {
+    for (int s = 0; s < kSums; ++s) add_entry(e + s, sums[s]);
+  }
+  for (; e < end; ++e) add_entry(e, sums[0]);
+  for (int s = 1; s < kSums; ++s) {
+#pragma omp simd
+    for (int c = 0; c < Width; ++c) sums[0][c] += sums[s][c];
   }
 #pragma omp simd
-  for (int c = 0; c < Width; ++c) y[c] = d * sum[c];
+  for (int c = 0; c < Width; ++c) y[c] = d * (x[c] - sums[0][c]);
 }
 
 }  // namespace
@@ -74,7 +84,9 @@ struct TriangularPlan<T, HostContext>::State {
       }
     };
     columns.template operator()<16>();
+    columns.template operator()<8>();
     columns.template operator()<4>();
+    columns.template operator()<2>();
     columns.template operator()<1>();
   }
 };
