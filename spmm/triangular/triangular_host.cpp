@@ -36,11 +36,12 @@ std::vector<Stage> stages_of(const std::vector<Index>& level_begins) {
 }
 
 /// y ← d (x − Σ_e N(k, e) y_e) over `Width` columns; x and y are those of the row, Y those of row
-/// 0. Several partial sums, because a single one is a chain of dependent additions.
+/// 0. Several partial sums, because a single one is a chain of dependent additions. For one column,
+/// rows wait for each other rather than for additions.
 template <int Width, Scalar T>
 void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, const T* Y,
                Index ld) {
-  constexpr int kSums = Width > 8 ? 2 : 4;
+  constexpr int kSums = Width == 1 ? 1 : Width > 8 ? 2 : 4;
   T sums[kSums][Width] = {};
   const auto add_entry = [&](std::int64_t e, T(&sum)[Width]) {
     const T value = N.values[e];
