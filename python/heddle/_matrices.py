@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from . import _core
+from ._scalars import INT32_MAX
 
 
 def _as_scipy(core: _core.Matrix) -> Any:
     offsets, columns, values = core.arrays()
+    # SciPy gives offsets and columns one type. With that of the columns, which is the library's, a
+    # solve takes them as they are.
+    if len(values) <= INT32_MAX:
+        offsets = offsets.astype(np.int32)
     return sp.csr_array((values, columns, offsets), shape=core.shape)
 
 

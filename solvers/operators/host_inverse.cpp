@@ -24,6 +24,16 @@ constexpr double kHost = std::same_as<Ctx, HostContext> ? 1 : 33;
 /// Seconds per unit of the host: 10⁹ operations of Eigen's factorisation per second.
 constexpr double kSecondsPerUnit = 1 / 6e9;
 
+/// A with its values rounded to T.
+template <Scalar T>
+HostCsrMatrix<T> in_scalar(HostContext& host, HostCsrMatrix<double> A) {
+  if constexpr (std::same_as<T, double>) {
+    return A;
+  } else {
+    return convert<T>(host, A.view());
+  }
+}
+
 /// The matrix whose row k is row order[k] of the identity.
 template <Scalar T>
 HostCsrMatrix<T> permutation(HostContext& host, const std::vector<std::int32_t>& order) {
@@ -75,12 +85,8 @@ bool HostInverse<T, Ctx>::factor(Ctx& context, double sigma) {
 template <Scalar T, class Ctx>
 void HostInverse<T, Ctx>::make_solves(Ctx& context, HostCsrMatrix<double> transposed) {
   HostContext& host = host_of(context, beside_);
-  const HostCsrMatrix<T> lower = [&] {
-    const HostCsrMatrix<T> upper = convert<T>(host, transposed.view());
-    transposed = {};
-    return transpose(host, upper.view());
-  }();
-  solves_.emplace(context, lower.view());
+  const HostCsrMatrix<T> upper = in_scalar<T>(host, std::move(transposed));
+  solves_.emplace(context, transpose(host, upper.view()).view(), upper.view());
   if (into_order_) return;
   HostCsrMatrix<T> P = permutation<T>(host, cholesky_->order());
   back_ = place(context, transpose(host, P.view()));

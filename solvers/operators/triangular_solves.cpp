@@ -25,6 +25,11 @@ TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, From> L)
     : lower_(context, L, Triangle::lower), upper_(plan_transposed<T>(context, L)) {}
 
 template <Scalar T, class Ctx>
+TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, HostSpace> L,
+                                           CsrView<T, HostSpace> L_transposed)
+    : lower_(context, L, Triangle::lower), upper_(context, L_transposed, Triangle::upper) {}
+
+template <Scalar T, class Ctx>
 void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
                                      BlockView<T, Space> Y) const {
   solve_lower(context, X, Y);

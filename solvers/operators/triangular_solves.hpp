@@ -19,6 +19,9 @@ class TriangularSolves {
   template <class From>
   TriangularSolves(Ctx& context, CsrView<T, From> L);
 
+  /// The same for an L that the caller has transposed.
+  TriangularSolves(Ctx& context, CsrView<T, HostSpace> L, CsrView<T, HostSpace> L_transposed);
+
   /// X and Y are n×b, row-major, with any ld. Y may be X. Otherwise they must not overlap. Never
   /// allocates.
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) const;
