@@ -41,9 +41,9 @@ std::chrono::microseconds spin_time() {
   return std::chrono::microseconds(50);
 }
 
-/// Returns when `value` differs from `old`: spins for `spin`, then sleeps.
+/// Returns when `value` differs from `old`: spins for `spin`, then sleeps, as `asleep` counts.
 void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old,
-                std::chrono::microseconds spin) {
+                std::chrono::microseconds spin, std::atomic<int>& asleep) {
   constexpr int kPausesPerLook = 32;
   const Clock::time_point end = spin.count() > 0 ? Clock::now() + spin : Clock::time_point{};
   while (spin.count() > 0 && Clock::now() < end) {
@@ -52,7 +52,9 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old,
       pause();
     }
   }
+  asleep.fetch_add(1, std::memory_order_relaxed);
   value.wait(old, std::memory_order_acquire);
+  asleep.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// Items that are still to be claimed.
@@ -71,6 +73,9 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   void run(int threads, const TeamWork& work);
+  bool awake() const noexcept {
+    return !workers_->empty() && asleep_.load(std::memory_order_relaxed) == 0;
+  }
 
  private:
   void start_workers(int count);
@@ -95,6 +100,7 @@ class Team {
   alignas(kApart) std::atomic<std::uint32_t> round_{
       0};  ///< counts calls; workers wait for the next
   std::atomic<bool> ending_{false};
+  std::atomic<int> asleep_{0};  ///< threads of the team that sleep
   alignas(kApart) std::atomic<std::uint32_t> gate_{0};
 };
 
@@ -125,7 +131,7 @@ void Team::start_workers(int count) {
         inside = true;
         shorten_time_slice();
         while (true) {
-          wait_while(round_, seen, spin_);
+          wait_while(round_, seen, spin_, asleep_);
           seen = round_.load(std::memory_order_acquire);
           if (ending_.load(std::memory_order_relaxed)) return;
           serve(member);
@@ -191,7 +197,7 @@ void Team::leave() noexcept {
 void Team::close() {
   std::uint32_t left = gate_.fetch_and(kOneMember - 1, std::memory_order_acq_rel) % kOneMember;
   while (left != 0) {
-    wait_while(gate_, left, spin_);
+    wait_while(gate_, left, spin_, asleep_);
     left = gate_.load(std::memory_order_acquire);
   }
 }
@@ -215,11 +221,16 @@ void Team::run(int threads, const TeamWork& work) {
   close();
 }
 
+/// The team of the calling thread.
+Team& own_team() {
+  thread_local Team team;
+  return team;
+}
+
 }  // namespace
 
-void run_team(int threads, const TeamWork& work) {
-  thread_local Team team;
-  team.run(threads, work);
-}
+void run_team(int threads, const TeamWork& work) { own_team().run(threads, work); }
+
+bool team_is_awake() noexcept { return own_team().awake(); }
 
 }  // namespace heddle::detail

@@ -28,6 +28,9 @@ struct TeamWork {
 /// work.run does all items on the thread that calls. work.run must not throw.
 void run_team(int threads, const TeamWork& work);
 
+/// Whether the workers of the calling thread look for work, so that none has to be woken.
+bool team_is_awake() noexcept;
+
 /// run_team for a body(item) or body(item, member).
 template <class Body>
 void run_team(int threads, std::int64_t count, bool in_turns, const Body& body) {

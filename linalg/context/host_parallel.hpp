@@ -10,12 +10,14 @@ namespace heddle {
 /// where one thread needs less time than it costs to call the others, else `threads`.
 inline int team_size(int threads, double bytes, double flops) noexcept {
   // A core with its data in the second-level cache moves and computes about this much per ns.
-  // Threads that look for work are there in 1 to 2 µs. Those that sleep take 5 to 50 µs, but the
-  // caller only some 4 to wake them, and it does the work meanwhile.
+  // Threads that look for work come in 1 to 2 µs. A sleeping one takes 5 to 50 µs.
   constexpr double kBytesPerNs = 25;
   constexpr double kFlopsPerNs = 20;
   constexpr double kCallingNs = 4'000;
-  return bytes / kBytesPerNs + flops / kFlopsPerNs < kCallingNs ? 1 : threads;
+  constexpr double kWakingNs = 20'000;
+  const double alone = bytes / kBytesPerNs + flops / kFlopsPerNs;
+  if (threads <= 1 || alone < kCallingNs) return 1;
+  return alone >= kWakingNs || detail::team_is_awake() ? threads : 1;
 }
 
 /// Calls body(item), or body(item, member), for item = 0 … count − 1 on up to `threads` threads.

@@ -36,18 +36,18 @@ std::vector<Stage> stages_of(const std::vector<Index>& level_begins) {
 }
 
 /// y ← d (x − Σ_e N(k, e) y_e) over `Width` columns; x and y are those of the row, Y those of row
-/// 0. Several partial sums, because a single one is a chain of dependent additions. For one column,
-/// rows wait for each other rather than for additions.
+/// 0. Several partial sums, because a single one is a chain of dependent additions.
 template <int Width, Scalar T>
 void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, const T* Y,
                Index ld) {
-  constexpr int kSums = Width == 1 ? 1 : Width > 8 ? 2 : 4;
+  constexpr int kSums = Width > 8 ? 2 : 4;
   T sums[kSums][Width] = {};
+  std::copy_n(x, Width, sums[0]);
   const auto add_entry = [&](std::int64_t e, T(&sum)[Width]) {
     const T value = N.values[e];
     const T* const other = Y + N.columns[e] * ld;
 #pragma omp simd
-    for (int c = 0; c < Width; ++c) sum[c] += value * other[c];
+    for (int c = 0; c < Width; ++c) sum[c] -= value * other[c];
   };
   const std::int64_t end = N.row_offsets[k + 1];
   std::int64_t e = N.row_offsets[k];
@@ -60,7 +60,17 @@ void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, c
     for (int c = 0; c < Width; ++c) sums[0][c] += sums[s][c];
   }
 #pragma omp simd
-  for (int c = 0; c < Width; ++c) y[c] = d * (x[c] - sums[0][c]);
+  for (int c = 0; c < Width; ++c) y[c] = d * sums[0][c];
+}
+
+/// The same for one column, where rows wait for each other rather than for additions: the entry
+/// that was computed last is the last one to be added.
+template <Scalar T>
+T solve_entry(const CsrView<T, HostSpace>& N, Index k, T d, T x, const T* Y, Index ld) {
+  for (std::int64_t e = N.row_offsets[k]; e < N.row_offsets[k + 1]; ++e) {
+    x -= N.values[e] * Y[N.columns[e] * ld];
+  }
+  return d * x;
 }
 
 }  // namespace
@@ -84,11 +94,13 @@ struct TriangularPlan<T, HostContext>::State {
         heddle::solve_row<Width>(N, k, d, x + c, y + c, Y.data() + c, Y.ld());
       }
     };
-    columns.template operator()<16>();
-    columns.template operator()<8>();
-    columns.template operator()<4>();
-    columns.template operator()<2>();
-    columns.template operator()<1>();
+    if (Y.cols() > 1) {
+      columns.template operator()<16>();
+      columns.template operator()<8>();
+      columns.template operator()<4>();
+      columns.template operator()<2>();
+    }
+    if (c < Y.cols()) y[c] = solve_entry(N, k, d, x[c], Y.data() + c, Y.ld());
   }
 };
 
