@@ -32,21 +32,30 @@ void check_offsets(std::span<const Offset> offsets, std::size_t entries) {
   require_size("columns", entries, "the row offsets", static_cast<std::size_t>(offsets.back()));
 }
 
+/// Throws for the first of the columns of row i that is out of place.
+void refuse_columns(std::size_t i, std::span<const std::int32_t> columns, Index cols) {
+  std::int32_t least = 0;
+  for (const std::int32_t column : columns) {
+    if (column < least || column >= cols) {
+      throw InvalidArgument(
+          fmt::format("Matrix: row {} has column {} where {} to {} can stand: columns ascend in "
+                      "a row and are counted from 0",
+                      i, column, least, cols - 1));
+    }
+    least = column + 1;
+  }
+}
+
 template <class Offset>
 void check_columns(std::span<const Offset> offsets, std::span<const std::int32_t> columns,
                    Index cols) {
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    std::int32_t least = 0;
-    for (auto k = static_cast<std::size_t>(offsets[i]);
-         k < static_cast<std::size_t>(offsets[i + 1]); ++k) {
-      if (columns[k] < least || columns[k] >= cols) {
-        throw InvalidArgument(
-            fmt::format("Matrix: row {} has column {} where {} to {} can stand: columns ascend in "
-                        "a row and are counted from 0",
-                        i, columns[k], least, cols - 1));
-      }
-      least = columns[k] + 1;
-    }
+    const auto begin = static_cast<std::size_t>(offsets[i]);
+    const auto row = columns.subspan(begin, static_cast<std::size_t>(offsets[i + 1]) - begin);
+    if (row.empty()) continue;
+    bool ascending = row.front() >= 0 && row.back() < cols;
+    for (std::size_t k = 1; k < row.size(); ++k) ascending &= row[k - 1] < row[k];  // in vectors
+    if (!ascending) refuse_columns(i, row, cols);
   }
 }
 
