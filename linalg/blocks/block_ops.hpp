@@ -70,7 +70,7 @@ void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
                        BlockView<T, HostSpace> Z);
 
 /// Y = α X C + β W as above, and then G = ZᵀY (Z n×c, G c×b), in one pass over the rows. Z may be
-/// or contain Y.
+/// or contain Y. Both have the bits of `multiply` and `gram`.
 template <Scalar T>
 void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
                    ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,

@@ -100,7 +100,12 @@ void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpa
                    SmallView<double, HostSpace> G) {
   const RowProduct<T> product = checked_product<T>(alpha, X, C, beta, W, Y);
   require_gram_shapes(Z, ConstBlockView<T, HostSpace>(Y), G);
-  with_host_isa([&](auto isa) { multiply_gram_kernel<isa(), T>(context, product, Z, {Y, G}); });
+  if (Y.cols() == 1 && Z.cols() == 1) {
+    multiply<T>(context, alpha, X, C, beta, W, Y);
+    dot<T>(context, Z, Y, G);
+  } else {
+    with_host_isa([&](auto isa) { multiply_gram_kernel<isa(), T>(context, product, Z, {Y, G}); });
+  }
   sum_over_processes(context, {G});
 }
 

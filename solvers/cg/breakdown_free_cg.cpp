@@ -19,6 +19,10 @@ constexpr double kStayBelow = 10;
 /// If a pᵀAp/pᵀp is below this share of the largest one so far, A may be nearly singular.
 constexpr double kCarefulBelow = 1e-10;
 
+/// Directions P whose unit columns have a Cholesky factor R with ‖R⁻¹‖²_F/r up to this value stay
+/// as they are. Orthonormal ones are P M then, and rounding of Mᵀ(PᵀAP)M is that many times larger.
+constexpr double kMostGrowth = 10;
+
 /// The diagonal ratio of the Cholesky factor of a Gram matrix of m unit columns above which the
 /// factor holds more than rounding.
 template <Scalar T>
@@ -39,13 +43,27 @@ BreakdownFreeCg<T, Ctx>::BreakdownFreeCg(Ctx& context, LinearColumns<T, Ctx>& co
 
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::run() {
-  // R = B − A X                                                                     n×s
-  for (Index k = columns_.start(); !columns_.finish_iteration(k); ++k) {
-    while (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                     n×r, r ≤ s
-    step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α             α r×s
-    next_directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)             β r×s
+  // R = B − A X                                                                n×s
+  for (Index k = start(); !columns_.finish_iteration(k); ++k) {
+    while (columns_.take_restart()) restart();  // P = orth(M⁻¹R)                n×r, r ≤ s
+    step();  // Q = A P, α = (PᵀQ)⁻¹PᵀR;  X ← X + P α, R ← R − Q α        α r×s
+    next_directions();  // Z = M⁻¹R, β = −(PᵀQ)⁻¹QᵀZ;  P ← orth(Z + P β)        β r×s
   }
   columns_.finish();
+}
+
+/// M of the directions of a checkpoint has the bits that it had.
+template <Scalar T, class Ctx>
+Index BreakdownFreeCg<T, Ctx>::start() {
+  const Index first = columns_.start();
+  const Index r = directions_.count;
+  if (r == 0 || directions_.orthonormal) return first;
+  s_.columns.packet.clear();
+  const SmallView<double, Space> PtP = s_.product.view(r, r);
+  gram<T>(context_, P(), P(), PtP);
+  cholesky_qr_coefficients(context_, PtP, M(r),
+                           s_.columns.packet.add(CholeskyQrStatus::rows, 1).there);
+  return first;
 }
 
 template <Scalar T, class Ctx>
@@ -90,38 +108,51 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   if (directions_.count > 0) {
     const SmallView<double, Space> QtZ = s_.product.view(directions_.count, Z.cols());
     gram(context_, Q(), MR, QtZ);
-    multiply<T>(context_, -1, P(), energy_solve(QtZ), 1, MR, Z);
-  } else if (MR.data() != Z.data()) {
-    copy<T>(context_, MR, Z);
+    const SmallView<double, Space> beta = energy_solve(QtZ);
+    const PhaseScope phase(context_, Phase::orthogonalize);
+    multiply_gram<T>(context_, -1, P(), beta, 1, MR, Z, Z, ZtZ());
+  } else {
+    const PhaseScope phase(context_, Phase::orthogonalize);
+    if (MR.data() != Z.data()) copy<T>(context_, MR, Z);
+    gram<T>(context_, Z, Z, ZtZ());
   }
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
-  orthonormalize_Z(status);
+  cholesky_qr_coefficients(context_, ZtZ(), M(columns_.active()), status.there);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   if (directions_.count > 0) read_energy_status();
   if (directions_.count == 1) {
     columns_.products().note_step(directions_.least_square * energy_.here(0, 0));
   }
-  read_direction_status(status);
+  take_directions(status.here);
 }
 
-/// Computes G = PᵀQ, r×r, and PᵀR, r×s, in one pass over P, and W with W Wᵀ = G⁻¹. W = 0 if G is
-/// not positive definite.
+/// Computes PᵀQ, r×r, and PᵀR, r×s, in one pass over P, G = Mᵀ(PᵀQ)M, and W = M F with F Fᵀ = G⁻¹.
+/// W = 0 if G is not positive definite. So PᵀQ itself, which is badly scaled, is not factored.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::factor_energy() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  const Index r = directions_.count;
   s_.columns.packet.clear();
-  energy_ = s_.columns.packet.add(directions_.count, directions_.count);
+  energy_ = s_.columns.packet.add(r, r);
   energy_status_ = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
-  PtR_ = s_.product.view(directions_.count, columns_.active());
-  gram<T>(context_, P(), Q(), energy_.there, columns_.R(), PtR_);
-  kept_ = directions_.count;
-  if (directions_.careful) {
+  PtR_ = s_.product.view(r, columns_.active());
+  const SmallView<double, Space> G = energy_.there, W = s_.W.view(r, r);
+  kept_ = r;
+  if (directions_.orthonormal) {
+    gram<T>(context_, P(), Q(), G, columns_.R(), PtR_);
+    if (!directions_.careful) {
+      return cholesky_qr_coefficients(context_, G, W, energy_status_.there);
+    }
     s_.columns.packet.fetch(context_);
     invert_by_eigenvectors();
   } else {
-    cholesky_qr_coefficients(context_, energy_.there,
-                             s_.W.view(directions_.count, directions_.count), energy_status_.there);
+    const SmallView<double, Space> PtQ = s_.coefficient.view(r, r), half = s_.half.view(r, r);
+    gram<T>(context_, P(), Q(), PtQ, columns_.R(), PtR_);
+    small_multiply(context_, 1, PtQ, false, M(r), false, 0, half);
+    small_multiply(context_, 1, M(r), true, half, false, 0, G);
+    cholesky_qr_coefficients(context_, G, half, energy_status_.there);
+    small_multiply(context_, 1, M(r), false, half, false, 0, W);
   }
 }
 
@@ -166,19 +197,6 @@ SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
   return result;
 }
 
-/// P ← an orthonormal basis of span(Z) by one round of Cholesky QR, or 0 if that fails. Z is kept.
-template <Scalar T, class Ctx>
-void BreakdownFreeCg<T, Ctx>::orthonormalize_Z(Part status) {
-  const PhaseScope phase(context_, Phase::orthogonalize);
-  const Index s = columns_.active();
-  const SmallView<double, Space> N = s_.product.view(s, s);
-  const SmallView<double, Space> M = s_.coefficient.view(s, s);
-  const Block Z = s_.Z.columns(0, s);
-  gram<T>(context_, Z, Z, N);
-  cholesky_qr_coefficients(context_, N, M, status.there);
-  multiply<T>(context_, 1, Z, M, 0, directions_.P.columns(0, s));
-}
-
 /// Reads from the packet whether the last step had a factor of G.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::read_energy_status() {
@@ -193,17 +211,24 @@ void BreakdownFreeCg<T, Ctx>::read_energy_status() {
   if (!factored) columns_.request_restart();  // because the step had no effect
 }
 
-/// Reads from the packet whether P is orthonormal. If not, the ladder orthonormalises it.
+/// P ← Z, made orthonormal unless its columns are nearly so: by Cholesky QR, or by the ladder where
+/// that is not stable. `status` is that of M.
 template <Scalar T, class Ctx>
-void BreakdownFreeCg<T, Ctx>::read_direction_status(Part status) {
+void BreakdownFreeCg<T, Ctx>::take_directions(ConstSmallView<double, HostSpace> status) {
+  const PhaseScope phase(context_, Phase::orthogonalize);
   const Index s = columns_.active();
-  directions_.least_square = status.here(CholeskyQrStatus::least_square, 0);
+  std::swap(directions_.P, s_.Z);
+  const Block P = directions_.P.columns(0, s);
+  directions_.least_square = status(CholeskyQrStatus::least_square, 0);
+  const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > trusted_ratio<T>(s);
+  const bool nearly = status(CholeskyQrStatus::growth, 0) <= kMostGrowth;
+  directions_.orthonormal = directions_.careful || !factored || !nearly;
   OrthoReport report;
   report.rank = s;
-  if (!(status.here(CholeskyQrStatus::diagonal_ratio, 0) > trusted_ratio<T>(s))) {
-    std::swap(directions_.P, s_.Z);
-    report = s_.orthogonalizer.orthonormalize(context_, directions_.P.columns(0, s),
-                                              directions_.P.columns(0, s));
+  if (!factored) {
+    report = s_.orthogonalizer.orthonormalize(context_, P, P);
+  } else if (directions_.orthonormal) {
+    multiply<T>(context_, 1, P, M(s), 0, P);
   }
   s_.columns.result.orthogonalization.add(report, s);
   const bool restarted = std::exchange(directions_.count, report.rank) == 0;

@@ -27,6 +27,7 @@ class BreakdownFreeCg {
   using Part = typename Packet<Ctx>::Part;
   using Stop = StopControl::Stop;
 
+  Index start();
   void restart();
   void step();
   void next_directions();
@@ -34,12 +35,13 @@ class BreakdownFreeCg {
 
   Block P() { return directions_.P.columns(0, directions_.count); }
   Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
+  SmallView<double, Space> M(Index s) { return s_.M.view(s, s); }
+  SmallView<double, Space> ZtZ() { return s_.product.view(columns_.active(), columns_.active()); }
   void factor_energy();
   void invert_by_eigenvectors();
   SmallView<double, Space> energy_solve(SmallView<double, Space> F);
-  void orthonormalize_Z(Part status);
   void read_energy_status();
-  void read_direction_status(Part status);
+  void take_directions(ConstSmallView<double, HostSpace> status);
 
   Ctx& context_;
   LinearColumns<T, Ctx>& columns_;

@@ -311,8 +311,8 @@ void LinearColumns<T, Ctx>::archive(Archive& archive) {
   norm_A_.archive(archive);
   progress_.archive(archive);
   archive.values(restart_requested_, measured_, s_.result.iterations, s_.result.matrix_passes,
-                 s_.result.orthogonalization, s_.directions.count, s_.directions.least_square,
-                 s_.directions.careful);
+                 s_.result.orthogonalization, s_.directions.count, s_.directions.orthonormal,
+                 s_.directions.least_square, s_.directions.careful);
   archive.list(s_.ledger.columns);
 }
 

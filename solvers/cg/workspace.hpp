@@ -17,10 +17,11 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
   detail::LinearColumnsStorage<T, Ctx> columns;
   MultiVector<T, Space> Z;
   Orthogonalizer<T, Ctx> orthogonalizer;
+  SmallMatrix<double, Space> M;            // P M is orthonormal
   SmallMatrix<double, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
   SmallMatrix<double, Space> product;      // PᵀR or QᵀZ, r×s
   SmallMatrix<double, Space> half;         // Wᵀ times it
-  SmallMatrix<double, Space> coefficient;  // α, β, or the factor that orthonormalises P
+  SmallMatrix<double, Space> coefficient;  // α, β
   detail::OwnedHostContext host;
   SymmetricEigensolver<HostContext> eigensolver;
   SmallMatrix<double, HostSpace> eigenvectors;  // of PᵀAP

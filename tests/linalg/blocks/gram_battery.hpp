@@ -86,6 +86,11 @@ TYPED_TEST_P(Gram, AfterAProductInOnePass) {
                          H.view());
         expect_product<T>(1, X.view(), C.view(), 1, W0.view(), W.view());
         expect_gram<T>(W.view(), W.view(), H.view());
+        RandomSmall alone(b, b, 7);
+        gram<T>(this->on(), W.view(), W.view(), alone.view());
+        for (Index i = 0; i < b; ++i) {
+          for (Index j = 0; j < b; ++j) ASSERT_EQ(H.view()(i, j), alone.view()(i, j));
+        }
       }
     }
   }
