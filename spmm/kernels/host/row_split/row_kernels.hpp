@@ -122,9 +122,9 @@ template <Scalar T, int W, int V, int H, class Values>
 inline void accumulate(const Product<T, Values>& p, Index begin, Index length,
                        typename VectorOfLanes<T, W>::Type (&acc)[H][V]) noexcept {
   using Vector = typename VectorOfLanes<T, W>::Type;
-  // Two partial sums per entry of C where registers suffice and one sum for each of the H·V vectors
-  // would be too few chains of dependent additions.
-  constexpr int kSums = H * V <= 4 ? 2 : 1;
+  // Two partial sums per entry of C where registers suffice, because a single sum is one chain of
+  // dependent additions.
+  constexpr int kSums = H == 1 && V <= 4 ? 2 : 1;
   constexpr int kUnroll = H == 1 ? 2 : 4;
   const Columns<T, W, V> columns(p.N);
   const std::int32_t* const index = p.A.columns + begin;
