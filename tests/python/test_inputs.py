@@ -88,6 +88,13 @@ def test_csr_is_taken_without_a_copy():
     assert address(values) == address(wide.data) and address(offsets) == address(wide.indptr)
 
 
+def test_matrices_of_the_package_are_taken_without_a_copy():
+    A = heddle.generate("laplace2d", 20, 20)
+    _, columns, values = _inputs.matrix(A, "A").core.arrays()
+    assert address(values) == address(A.data) and address(columns) == address(A.indices)
+    assert A.indices.dtype == np.int32
+
+
 def test_symmetric_csc_is_taken_without_a_copy():
     A = path_laplacian(1000).tocsc()
     _, columns, values = _inputs.matrix(A, "A").core.arrays()

@@ -148,6 +148,18 @@ TEST(Team, WorkersSleepUnlessTheUserWantsThemToSpin) {
   EXPECT_GT(active, 0.005);
 }
 
+TEST(Team, IsAwakeOnlyWhileWorkersLookForWork) {
+  std::thread([] {
+    EXPECT_FALSE(detail::team_is_awake());  // no worker yet
+    run_team(2, 2, false, [](std::int64_t) {});
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (detail::team_is_awake() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_FALSE(detail::team_is_awake());
+  }).join();
+}
+
 TEST(Team, AForkedProcessDoesTheWorkAlone) {
   run_team(3, 100, true, [](std::int64_t) {});
   const pid_t child = fork();

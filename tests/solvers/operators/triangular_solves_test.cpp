@@ -56,7 +56,7 @@ TYPED_TEST(TriangularSolvesTest, SolvesWithTheProductOfTheTriangles) {
     const auto L = lower_triangle<T>(n, length);
     const MatrixXd dense = to_dense(L.view());
     const detail::TriangularSolves<T, HostContext> solves(this->context_, L.view());
-    for (const Index cols : {1, 3, 8}) {
+    for (const Index cols : {1, 2, 3, 8, 15, 31}) {  // 31: every width of the host's loops
       test::RandomBlock<T> X(n, cols, cols + 1, 1), Y(n, cols, cols + 2, 2);
       const MatrixXd expected =
           test::solve_definite(dense * dense.transpose(), to_dense<T>(X.view()));
