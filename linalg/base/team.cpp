@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <heddle/linalg/base/cpu_place.hpp>
 #include <heddle/linalg/base/team.hpp>
 #include <heddle/linalg/base/time_slice.hpp>
 #include <string_view>
@@ -57,6 +58,9 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old,
   asleep.fetch_sub(1, std::memory_order_relaxed);
 }
 
+/// The shortest time between two moves of a worker to another CPU.
+constexpr std::chrono::milliseconds kStay(1);
+
 /// Items that are still to be claimed.
 struct alignas(kApart) Range {
   std::atomic<std::int64_t> next;
@@ -81,6 +85,7 @@ class Team {
   void start_workers(int count);
   void deal(int members);
   void serve(int member);
+  void keep_apart(int member, Clock::time_point& moved) const;
   bool join(int member) noexcept;
   void leave() noexcept;
   void close();
@@ -100,7 +105,8 @@ class Team {
   alignas(kApart) std::atomic<std::uint32_t> round_{
       0};  ///< counts calls; workers wait for the next
   std::atomic<bool> ending_{false};
-  std::atomic<int> asleep_{0};  ///< threads of the team that sleep
+  std::atomic<int> asleep_{0};       ///< threads of the team that sleep
+  std::atomic<int> caller_cpu_{-1};  ///< where the caller was when it called
   alignas(kApart) std::atomic<std::uint32_t> gate_{0};
 };
 
@@ -130,10 +136,12 @@ void Team::start_workers(int count) {
       workers_->emplace_back([this, member, seen = round_.load()]() mutable {
         inside = true;
         shorten_time_slice();
+        Clock::time_point moved{};
         while (true) {
           wait_while(round_, seen, spin_, asleep_);
           seen = round_.load(std::memory_order_acquire);
           if (ending_.load(std::memory_order_relaxed)) return;
+          keep_apart(member, moved);
           serve(member);
         }
       });
@@ -169,6 +177,18 @@ void Team::take_pieces(int member) {
       work_.run(work_.body, first, std::min(first + range.piece, range.end), member);
     }
   }
+}
+
+/// Moves a worker that runs on the caller's CPU to another one. Linux wakes a thread where the one
+/// is that wakes it, and takes some 10 ms to spread the two, for which the whole team is one
+/// thread. `moved`: when the worker was last moved.
+void Team::keep_apart(int member, Clock::time_point& moved) const {
+  const int cpu = current_cpu();
+  if (cpu < 0 || cpu != caller_cpu_.load(std::memory_order_relaxed)) return;
+  const Clock::time_point now = Clock::now();
+  if (now - moved < kStay) return;
+  moved = now;
+  leave_cpu(cpu, member + 1);
 }
 
 /// A worker's part of a call.
@@ -211,6 +231,7 @@ void Team::run(int threads, const TeamWork& work) {
   }
   start_workers(members - 1);
   work_ = work;
+  caller_cpu_.store(current_cpu(), std::memory_order_relaxed);
   deal(members);
   gate_.store(static_cast<std::uint32_t>(members) * kOneMember, std::memory_order_release);
   round_.fetch_add(1, std::memory_order_release);
