@@ -59,7 +59,7 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old,
 }
 
 /// The shortest time between two moves of a worker to another CPU.
-constexpr std::chrono::milliseconds kStay(1);
+constexpr std::chrono::microseconds kStay(200);
 
 /// Items that are still to be claimed.
 struct alignas(kApart) Range {
