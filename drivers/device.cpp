@@ -131,7 +131,9 @@ double factor_budget(double memory, double unused, double solver) noexcept {
   return std::max(0.0, std::min(kFactorShare * memory, unused - solver));
 }
 
-double unused_bytes(const HostContext&) { return available_memory().unused; }
+double unused_bytes(const HostContext& context) {
+  return available_memory().unused + static_cast<double>(context.kept_bytes());
+}
 
 #ifdef HEDDLE_HAS_CUDA
 double memory_bytes(const CudaContext& context) {

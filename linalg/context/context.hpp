@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <heddle/linalg/base/profile.hpp>
+#include <heddle/linalg/context/host_memory.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <memory>
 
@@ -79,7 +80,16 @@ class HostContext {
   /// Returns `bytes` of uninitialised memory, aligned to 64 bytes, or nullptr for 0 bytes. Throws
   /// `OutOfMemory` with the size requested.
   void* allocate(std::size_t bytes);
+
+  /// Frees memory of this context. Large pieces stay with it for later allocations, see
+  /// `detail::HostMemory`.
   void deallocate(void* pointer, std::size_t bytes) noexcept;
+
+  /// Bytes that were freed and stay with the context.
+  std::size_t kept_bytes() const noexcept { return memory_.kept_bytes(); }
+
+  /// Returns them to the system.
+  void release_kept_memory() noexcept { memory_.release(); }
 
   /// Returns at least `bytes` of uninitialised memory, aligned to 64 bytes, for temporaries of one
   /// operation. The next call may move or overwrite it. It grows to the largest size requested and
@@ -115,6 +125,7 @@ class HostContext {
   const std::int32_t* row_numbers_ = nullptr;
   Profile profile_;
   AllocationCount allocation_count_;
+  detail::HostMemory memory_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };

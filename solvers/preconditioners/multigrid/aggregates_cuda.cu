@@ -254,19 +254,22 @@ std::optional<Buffer<Index, DeviceSpace>> find_roots(CudaContext& context, const
   return is_root;
 }
 
-template <class T>
-std::vector<T> on_host(CudaContext& context, const Buffer<T, DeviceSpace>& source) {
-  std::vector<T> made(source.size());
+/// made ← source.
+template <class T, class Made>
+void copy_to_host(CudaContext& context, const Buffer<T, DeviceSpace>& source, Made& made) {
   context.copy_to_host(made.data(), source.data(), source.size() * sizeof(T));
-  return made;
 }
 
 Aggregates<DeviceSpace> aggregate_on_host(CudaContext& context,
                                           const NodeGraph<DeviceSpace>& graph) {
   HostContext host;
-  const Aggregates<HostSpace> made =
-      aggregate(host, {on_host(context, graph.offsets), on_host(context, graph.neighbours),
-                       on_host(context, graph.weights)});
+  NodeGraph<HostSpace> copied{Numbers<std::int64_t, HostSpace>(graph.offsets.size()),
+                              {host, graph.neighbours.size()},
+                              {host, graph.weights.size()}};
+  copy_to_host(context, graph.offsets, copied.offsets);
+  copy_to_host(context, graph.neighbours, copied.neighbours);
+  copy_to_host(context, graph.weights, copied.weights);
+  const Aggregates<HostSpace> made = aggregate(host, copied);
   Aggregates<DeviceSpace> placed{{context, made.of_node.size()}, made.count};
   context.copy_to_device(placed.of_node.data(), made.of_node.data(),
                          made.of_node.size() * sizeof(std::int32_t));

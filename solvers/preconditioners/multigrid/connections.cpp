@@ -89,23 +89,23 @@ HostCsrMatrix<double> block_norms(HostContext& context, const Grid<HostSpace>& g
 /// The weights of all connections, in the places of the entries of N, which holds the norms of
 /// blocks up to their signs.
 struct Weights {
-  std::vector<float> values;
+  Buffer<float, HostSpace> values;
   std::vector<float> largest;  ///< of the connections of each node
 };
 
 Weights weights_of(HostContext& context, int threads, CsrView<double, HostSpace> N) {
   const Buffer<double, HostSpace> diagonal = extract_diagonal<double>(context, N);
-  Weights weights{std::vector<float>(static_cast<std::size_t>(N.nnz)),
+  Weights weights{{context, static_cast<std::size_t>(N.nnz)},
                   std::vector<float>(static_cast<std::size_t>(N.rows), 0.0F)};
   parallel_for(threads, N.rows, [&](Index I) {
     const auto i = static_cast<std::size_t>(I);
     const double of_node = std::abs(diagonal[i]);
     for (std::int64_t e = N.row_offsets[I]; e < N.row_offsets[I + 1]; ++e) {
+      float& weight = weights.values[static_cast<std::size_t>(e)] = 0;
       if (N.columns[e] == I) continue;
       const auto j = static_cast<std::size_t>(N.columns[e]);
       const double scale = std::sqrt(of_node * std::abs(diagonal[j]));
-      const auto weight = static_cast<float>(scale > 0 ? std::abs(N.values[e]) / scale : 1.0);
-      weights.values[static_cast<std::size_t>(e)] = weight;
+      weight = static_cast<float>(scale > 0 ? std::abs(N.values[e]) / scale : 1.0);
       weights.largest[i] = std::max(weights.largest[i], weight);
     }
   });
@@ -138,8 +138,9 @@ NodeGraph<HostSpace> strong_connections(HostContext& context, const Grid<HostSpa
     strong.offsets[static_cast<std::size_t>(I) + 1] = count;
   });
   std::partial_sum(strong.offsets.begin(), strong.offsets.end(), strong.offsets.begin());
-  strong.neighbours.resize(static_cast<std::size_t>(strong.offsets.back()));
-  strong.weights.resize(strong.neighbours.size());
+  const auto edges = static_cast<std::size_t>(strong.offsets.back());
+  strong.neighbours = {context, edges};
+  strong.weights = {context, edges};
   parallel_for(threads, N.rows, [&](Index I) {
     auto e = static_cast<std::size_t>(strong.offsets[static_cast<std::size_t>(I)]);
     for_each_strong(I, [&](std::int32_t J, float weight) {

@@ -10,8 +10,8 @@ namespace heddle::detail {
 template <class Space>
 struct NodeGraph {
   Numbers<std::int64_t, Space> offsets;
-  Numbers<std::int32_t, Space> neighbours;
-  Numbers<float, Space> weights;  ///< of the edges, in (0, 1] for a positive definite matrix
+  Buffer<std::int32_t, Space> neighbours;
+  Buffer<float, Space> weights;  ///< of the edges, in (0, 1] for a positive definite matrix
 
   Index size() const noexcept { return static_cast<Index>(offsets.size()) - 1; }
 };

@@ -93,7 +93,8 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
 }
 
 template <Scalar T, class Ctx>
-void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index width) {
+void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index b) {
+  const Index width = detail::padded_width<T, Space>(b);
   if (width_ >= width) return;
   width_ = 0;  // so that a call after `OutOfMemory` begins anew
   for (const auto& level : levels_) {
@@ -102,7 +103,7 @@ void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index width) {
       *block = MultiVector<T, Space>();
       if (block == &level->work && level->polynomial.size() < 4) continue;
       *block = MultiVector<T, Space>(context, level->product.matrix.rows(), width);
-      set_zero(context, block->view());  // the columns beyond b are multiplied, too
+      if (width > b) set_zero(context, block->view());  // columns beyond b are multiplied, too
     }
     if (level->gather) {
       level->part = MultiVector<T, Space>();
@@ -181,7 +182,7 @@ void MultigridPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
-  reserve(context, width);
+  reserve(context, b);
   Level& finest = *levels_.front();
   scale_rows<T>(context, scaling(), X, finest.right.columns(0, b));
   cycle(context, 0, width);
@@ -195,7 +196,7 @@ void MultigridPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
-  reserve(context, width);
+  reserve(context, b);
   Level& finest = *levels_.front();
   convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1),
                         finest.right.columns(0, b));

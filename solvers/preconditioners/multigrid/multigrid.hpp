@@ -100,7 +100,7 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx>,
   ConstBlockView<T, Space> scaling() const {
     return ConstBlockView<T, Space>(scaling_.data(), this->rows(), 1, 1);
   }
-  void reserve(Ctx& context, Index width);
+  void reserve(Ctx& context, Index b);
   void restrict_to(Ctx& context, Level& level, ConstBlockView<T, Space> residual,
                    BlockView<T, Space> right);
   void cycle(Ctx& context, std::size_t level, Index width);

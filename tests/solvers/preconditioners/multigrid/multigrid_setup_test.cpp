@@ -83,8 +83,8 @@ TEST(Aggregates, AreNeighbourhoodsOfRootsWithWhatIsNextToThem) {
     const Aggregates<HostSpace> made = aggregate(context, graph);
     std::vector<std::set<std::size_t>> members(static_cast<std::size_t>(made.count));
     const auto neighbours = [&](std::size_t I) {
-      return std::set<std::size_t>(graph.neighbours.begin() + graph.offsets[I],
-                                   graph.neighbours.begin() + graph.offsets[I + 1]);
+      return std::set<std::size_t>(graph.neighbours.data() + graph.offsets[I],
+                                   graph.neighbours.data() + graph.offsets[I + 1]);
     };
     for (std::size_t I = 0; I < made.of_node.size(); ++I) {
       EXPECT_EQ(made.of_node[I] < 0, neighbours(I).empty()) << "node " << I;
@@ -122,7 +122,7 @@ TEST(Connections, AreStrongAlongTheStiffDirection) {
   const Grid<HostSpace> grid =
       grid_of(context, csr_from_triplets<double>(context, n * n, n * n, entries));
   const NodeGraph<HostSpace> strong = strong_connections(context, grid, 0.08);
-  EXPECT_EQ(std::ssize(strong.neighbours), 2 * n * (n - 1));
+  EXPECT_EQ(static_cast<Index>(strong.neighbours.size()), 2 * n * (n - 1));
   for (Index i = 0; i < n * n; ++i) {
     for (auto e = strong.offsets[static_cast<std::size_t>(i)];
          e < strong.offsets[static_cast<std::size_t>(i + 1)]; ++e) {

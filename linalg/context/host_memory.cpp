@@ -1,0 +1,136 @@
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <heddle/linalg/context/host_memory.hpp>
+#include <iterator>
+#include <limits>
+
+namespace heddle::detail {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Pieces from this size on are kept, in whole huge pages: with pages of 4 KiB, a product with a
+/// large sparse matrix takes up to three times as long because of address translation.
+constexpr std::size_t kLarge = 2 * kHugePage;
+
+std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+
+bool is_large(std::size_t bytes) { return bytes >= kLarge; }
+
+/// `size` bytes from the system, aligned to huge pages. The kernel places a new mapping directly
+/// below older ones, so its end is used: pieces that follow each other can be joined.
+std::byte* map_pages(std::size_t size) {
+  constexpr int kNoFile = -1;
+  if (size > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
+  const std::size_t mapped = size + kHugePage;
+  void* const found =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, kNoFile, 0);
+  if (found == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(found);
+  const std::size_t after = reinterpret_cast<std::uintptr_t>(begin + mapped) % kHugePage;
+  std::byte* const piece = begin + (kHugePage - after);
+  munmap(begin, kHugePage - after);
+  if (after > 0) munmap(piece + size, after);
+  madvise(piece, size, MADV_HUGEPAGE);
+  return piece;
+}
+
+void unmap_pages(std::byte* piece, std::size_t size) { munmap(piece, size); }
+
+#else
+
+bool is_large(std::size_t) { return false; }
+std::byte* map_pages(std::size_t) { return nullptr; }
+void unmap_pages(std::byte*, std::size_t) {}
+
+#endif
+
+}  // namespace
+
+void* HostMemory::allocate(std::size_t bytes) noexcept {
+  if (bytes > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
+  if (!is_large(bytes)) return std::aligned_alloc(kAlignment, rounded_up(bytes, kAlignment));
+  const std::size_t size = rounded_up(bytes, kHugePage);
+  std::byte* piece = take_kept(size);
+  if (piece == nullptr) {
+    release_beyond(std::max(peak_, used_ + size) - (used_ + size));
+    piece = map_pages(size);
+    if (piece == nullptr) {
+      release();
+      piece = map_pages(size);
+    }
+    if (piece == nullptr) return nullptr;
+  }
+  used_ += size;
+  peak_ = std::max(peak_, used_);
+  return piece;
+}
+
+void HostMemory::deallocate(void* pointer, std::size_t bytes) noexcept {
+  if (!is_large(bytes)) return std::free(pointer);
+  const std::size_t size = rounded_up(bytes, kHugePage);
+  used_ -= size;
+  auto* const piece = static_cast<std::byte*>(pointer);
+  try {
+    keep(piece, size);
+  } catch (const std::bad_alloc&) {
+    unmap_pages(piece, size);
+  }
+}
+
+void HostMemory::release() noexcept { release_beyond(0); }
+
+/// The end of the smallest kept piece that is large enough, nullptr if there is none.
+std::byte* HostMemory::take_kept(std::size_t size) noexcept {
+  auto best = pieces_.end();
+  for (auto piece = pieces_.begin(); piece != pieces_.end(); ++piece) {
+    if (piece->second < size) continue;
+    if (best == pieces_.end() || piece->second < best->second) best = piece;
+  }
+  if (best == pieces_.end()) return nullptr;
+  kept_ -= size;
+  best->second -= size;
+  std::byte* const taken = best->first + best->second;
+  if (best->second == 0) pieces_.erase(best);
+  return taken;
+}
+
+/// Returns kept memory to the system until at most `most` bytes are kept.
+void HostMemory::release_beyond(std::size_t most) noexcept {
+  while (kept_ > most) {
+    const auto last = std::prev(pieces_.end());
+    const std::size_t size = std::min(last->second, kept_ - most);
+    last->second -= size;
+    kept_ -= size;
+    unmap_pages(last->first + last->second, size);
+    if (last->second == 0) pieces_.erase(last);
+  }
+}
+
+/// Adds a piece to those that are kept, joined with its neighbours.
+void HostMemory::keep(std::byte* piece, std::size_t size) {
+  const auto [added, unused] = pieces_.emplace(piece, size);
+  kept_ += size;
+  const auto next = std::next(added);
+  if (next != pieces_.end() && piece + size == next->first) {
+    added->second += next->second;
+    pieces_.erase(next);
+  }
+  if (added == pieces_.begin()) return;
+  const auto before = std::prev(added);
+  if (before->first + before->second != piece) return;
+  before->second += added->second;
+  pieces_.erase(added);
+}
+
+}  // namespace heddle::detail
