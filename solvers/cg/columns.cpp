@@ -78,6 +78,18 @@ Index narrower(Index columns) {
   return width;
 }
 
+/// Removes converged columns from the block once the others fit into a narrower one, unless all ‖r‖
+/// are below `stay_below` times their limits.
+template <Scalar T, class Ctx>
+void shrink(ColumnLedger& ledger, ColumnOrder<T, Ctx>& order, double stay_below) {
+  if (ledger.worst_excess() < stay_below) return;
+  const auto columns = ledger.active_columns();
+  const auto left = std::count_if(columns.begin(), columns.end(), remains);
+  if (left <= narrower(ledger.active)) {
+    ledger.active = order.bring_forward(ledger.active, remains);
+  }
+}
+
 /// Whether residuals have grown by more than 1/ε. In CG, ‖r‖ can grow by at most √κ(A), which is
 /// less than 1/ε for every A that is not singular to working precision.
 bool diverged(const std::vector<IterationRecord>& history, double epsilon) {
@@ -184,7 +196,7 @@ bool LinearColumns<T, Ctx>::finish_iteration(Index iteration) {
     restart_requested_ |= products_.raise_preconditioner();
   }
   if (!ended()) restart_requested_ |= products_.adapt_preconditioner();
-  if (!ended()) shrink();
+  if (!ended()) shrink(s_.ledger, order_, stay_below_);
   return ended();
 }
 
@@ -336,6 +348,7 @@ bool LinearColumns<T, Ctx>::have_converged(ConstSmallView<double, Space> norms) 
     }
     for (Index j = 0; j < active(); ++j) s_.ledger[j].norm = norms(j, 0);
     measured_ = false;
+    restart_requested_ = true;
     return true;
   }
   return false;
@@ -358,14 +371,6 @@ void LinearColumns<T, Ctx>::refresh() {
       restart_requested_ = true;
     }
   }
-}
-
-/// Removes converged columns from the block once the others fit into a narrower one.
-template <Scalar T, class Ctx>
-void LinearColumns<T, Ctx>::shrink() {
-  if (s_.ledger.worst_excess() < stay_below_) return;
-  const auto left = std::count_if(columns().begin(), columns().end(), remains);
-  if (left <= narrower(active())) s_.ledger.active = order_.bring_forward(active(), remains);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LinearColumns<T, Ctx>;

@@ -81,8 +81,9 @@ class LinearColumns {
   /// requests a restart, or ends the solve where it is in full precision, and returns false.
   bool measure(ConstSmallView<double, HostSpace> norms);
 
-  /// Whether all active columns have converged by ‖r_j‖ of the last step, so that no direction is
-  /// needed. Takes ‖r_j‖ then. Only the host knows them without a wait: false on a GPU.
+  /// Whether all active columns have converged by ‖r_j‖ of the last step. No direction is needed
+  /// then: takes ‖r_j‖, and requests a restart in case the solve goes on after all. Only the host
+  /// knows ‖r_j‖ without a wait: false on a GPU.
   bool have_converged(ConstSmallView<double, Space> norms);
 
   /// Ends the solve because there is no search direction p with pᵀAp > 0. That may be due to
@@ -101,7 +102,6 @@ class LinearColumns {
   void fresh_residuals(Index count);
   void refresh();
   Claim verify();
-  void shrink();
 
   Ctx& context_;
   const LinearSystem<T, Ctx>& system_;

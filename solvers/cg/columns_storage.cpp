@@ -24,6 +24,7 @@ void LinearColumnsStorage<T, Ctx>::reset() {
   ledger.reset();
   directions.count = 0;
   directions.follow_columns = directions.careful = false;
+  directions.orthonormal = true;
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.matrix_passes = result.operator_applications = 0;
