@@ -13,12 +13,7 @@ namespace {
 /// From this number of products on, they cost more than the estimate of a factorisation. On the
 /// host the estimate takes some hundred products.
 template <class Ctx>
-constexpr double kManyProducts = std::same_as<Ctx, HostContext> ? 3000 : 50000;
-
-/// Cycles that the first polynomial is taken to need until the pairs have converged and none was
-/// missed. On a GPU, where a factor is seldom worth its transfer, one.
-template <class Ctx>
-constexpr double kFilterCycles = std::same_as<Ctx, HostContext> ? 3 : 1;
+constexpr double kManyProducts = std::same_as<Ctx, HostContext> ? 5000 : 50000;
 
 /// The distances of σ below 0 or below the smallest known eigenvalue that are tried in turn, in
 /// units of ‖C‖. From the second on, A − σB is distinguishable from a singular matrix in spite of
@@ -179,18 +174,16 @@ bool OperatorChoice<T, Ctx>::too_many_applications(int degree) {
   return true;
 }
 
-/// Whether a factorisation and its solves cost less than the products so far and those to come,
-/// which are those of the next cycle under a polynomial that replaces another one. Waiting until
-/// then wastes at most the cost of the factorisation.
+/// Whether a factorisation and its solves cost less than the products so far and in the next cycle
+/// together. Waiting until then wastes at most the cost of the factorisation.
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
   if (problem_.shifted_inverse == nullptr || options_.which == Which::largest) return false;
   if (options_.filter == LanczosFilter::inverse) return true;
   if (options_.filter == LanczosFilter::chebyshev || degree == 1) return false;
-  const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
-  const double cycles = map_.filters() ? 1 : kFilterCycles<Ctx>;
-  const double products = static_cast<double>(applications()) + cycles * degree * columns;
+  const double products = applications_after_cycle(degree);
   if (products < kManyProducts<Ctx>) return false;
+  const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
   ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
   if (engine_.less_time_left_than(inverse.seconds_to_order(context_))) return false;
   if (!inverse.pays(context_, columns, products)) return false;

@@ -14,10 +14,10 @@ constexpr double kBytesOfEntry = 2.0 * (sizeof(double) + sizeof(std::int32_t)) +
 
 /// The cost of a solve per entry of L and column, and a unit of the host in units of the context.
 /// The host's rate was measured with blocks of 8 columns and two threads on matrices of 2000 to
-/// 40000 rows: 1.3 to 6.5 per entry of L. Those of a GPU are estimates: levels of rows wait for
-/// each other.
+/// 27000 rows: 8 to 19 per entry of L. Those of a GPU are estimates: levels of rows wait for each
+/// other.
 template <class Ctx>
-constexpr double kSolve = std::same_as<Ctx, HostContext> ? 5 : 300;
+constexpr double kSolve = std::same_as<Ctx, HostContext> ? 12 : 300;
 template <class Ctx>
 constexpr double kHost = std::same_as<Ctx, HostContext> ? 1 : 33;
 
