@@ -175,6 +175,7 @@ template <Scalar T>
 HostMatrix<T> HostMatrix<T>::read(const std::filesystem::path& path) {
   auto context = std::make_shared<HostContext>();
   HostCsrMatrix<T> A = read_matrix<T>(*context, path);
+  context->release_kept_memory();
   return {std::move(A), std::move(context)};
 }
 
@@ -182,6 +183,7 @@ template <Scalar T>
 HostMatrix<T> HostMatrix<T>::generate(const GallerySpec& spec) {
   auto context = std::make_shared<HostContext>();
   HostCsrMatrix<T> A = heddle::generate<T>(*context, spec);
+  context->release_kept_memory();
   return {std::move(A), std::move(context)};
 }
 

@@ -60,6 +60,22 @@ struct Place {
   Place of_all_vectors() const { return {device, context}; }
 };
 
+/// Returns at its end the memory to the system that the solve freed: results may live for long, and
+/// with them the context that they belong to.
+class FreedMemory {
+ public:
+  explicit FreedMemory(Device& device) noexcept : device_(device) {}
+  ~FreedMemory() {
+    device_.host().release_kept_memory();
+    device_.team().release_kept_memory();
+  }
+  FreedMemory(const FreedMemory&) = delete;
+  FreedMemory& operator=(const FreedMemory&) = delete;
+
+ private:
+  Device& device_;
+};
+
 /// The request as this process carries it out.
 template <Scalar T>
 Request request_in(const HostContext& team, const Request& request,
@@ -224,6 +240,7 @@ Solution solve_on(Place<Ctx> on, Problem problem, const Request& request, const 
 
 Solution solve_prepared(Device& device, Problem problem, const Request& request,
                         const Monitor& monitor, bool keeps_vectors) {
+  const FreedMemory freed(device);
   return device.with_context([&](auto& context) {
     context.synchronize();
     context.profile().reset();

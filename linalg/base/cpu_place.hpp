@@ -6,7 +6,9 @@ namespace heddle::detail {
 int current_cpu() noexcept;
 
 /// Moves the calling thread from `cpu` to another CPU, where it may run on at least `least` of
-/// them. What it is allowed stays as it is, so that the system may move it again. Linux only.
+/// them. It may run on the same CPUs after as before, so that the system may move it again. Linux
+/// takes them for the choice of the program from then on, and adds none that come later. Linux
+/// only.
 void leave_cpu(int cpu, int least) noexcept;
 
 }  // namespace heddle::detail

@@ -8,9 +8,14 @@
 #include <heddle/linalg/context/host_memory.hpp>
 #include <iterator>
 #include <limits>
+#include <mutex>
 
 namespace heddle::detail {
 namespace {
+
+/// Guards the pieces of all contexts: the result of a solve belongs to its context, and may be
+/// freed by another thread while a further solve runs. Pieces are large, so that calls are rare.
+std::mutex large_pieces;
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
@@ -61,12 +66,14 @@ void* HostMemory::allocate(std::size_t bytes) noexcept {
   if (bytes > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
   if (!is_large(bytes)) return std::aligned_alloc(kAlignment, rounded_up(bytes, kAlignment));
   const std::size_t size = rounded_up(bytes, kHugePage);
+  const std::lock_guard lock(large_pieces);
+  if (size > std::numeric_limits<std::size_t>::max() - used_) return nullptr;
   std::byte* piece = take_kept(size);
   if (piece == nullptr) {
     release_beyond(std::max(peak_, used_ + size) - (used_ + size));
     piece = map_pages(size);
     if (piece == nullptr) {
-      release();
+      release_beyond(0);
       piece = map_pages(size);
     }
     if (piece == nullptr) return nullptr;
@@ -79,6 +86,7 @@ void* HostMemory::allocate(std::size_t bytes) noexcept {
 void HostMemory::deallocate(void* pointer, std::size_t bytes) noexcept {
   if (!is_large(bytes)) return std::free(pointer);
   const std::size_t size = rounded_up(bytes, kHugePage);
+  const std::lock_guard lock(large_pieces);
   used_ -= size;
   auto* const piece = static_cast<std::byte*>(pointer);
   try {
@@ -88,7 +96,10 @@ void HostMemory::deallocate(void* pointer, std::size_t bytes) noexcept {
   }
 }
 
-void HostMemory::release() noexcept { release_beyond(0); }
+void HostMemory::release() noexcept {
+  const std::lock_guard lock(large_pieces);
+  release_beyond(0);
+}
 
 /// The end of the smallest kept piece that is large enough, nullptr if there is none.
 std::byte* HostMemory::take_kept(std::size_t size) noexcept {

@@ -81,6 +81,7 @@ PythonMatrix owned(Make make) {
   {
     const nb::gil_scoped_release unlock;
     held->A = make(held->context);
+    held->context.release_kept_memory();
   }
   const CsrView<double, HostSpace> view = std::as_const(held->A).view();
   Matrix matrix(view.rows, view.cols,

@@ -7,6 +7,7 @@
 #include <heddle/linalg/context/host_memory.hpp>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace heddle::detail {
@@ -109,6 +110,24 @@ TEST(HostMemory, NoMoreIsKeptAndUsedThanWasUsedAtOnce) {
   EXPECT_EQ(memory.kept_bytes(), 26 * kMiB);
   memory.release();
   EXPECT_EQ(memory.kept_bytes(), 0u);
+}
+
+/// A result that another thread frees while a solve runs.
+TEST(HostMemory, PiecesAreFreedByAnotherThread) {
+  HostMemory memory;
+  for (int round = 0; round < 200; ++round) {
+    std::array<void*, 4> results;
+    for (void*& result : results) result = memory.allocate(4 * kMiB);
+    const std::jthread other([&memory, &results] {
+      for (void* result : results) memory.deallocate(result, 4 * kMiB);
+    });
+    for (int solve = 0; solve < 50; ++solve) {
+      auto* const piece = static_cast<unsigned char*>(memory.allocate(6 * kMiB));
+      ASSERT_NE(piece, nullptr);
+      *piece = 1;
+      memory.deallocate(piece, 6 * kMiB);
+    }
+  }
 }
 
 TEST(HostMemory, TooMuchIsRefused) {
