@@ -20,15 +20,23 @@ std::mutex large_pieces;
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// Pieces from this size on are kept, in whole huge pages: with pages of 4 KiB, a product with a
-/// large sparse matrix takes up to three times as long because of address translation.
-constexpr std::size_t kLarge = 2 * kHugePage;
-
 std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEDDLE_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HEDDLE_ADDRESS_SANITIZER
+#endif
+
+#if defined(__linux__) && !defined(HEDDLE_ADDRESS_SANITIZER)
+
+/// Pieces from this size on are kept, in whole huge pages: with pages of 4 KiB, a product with a
+/// large sparse matrix takes up to three times as long because of address translation.
+constexpr std::size_t kLarge = 2 * kHugePage;
 
 bool is_large(std::size_t bytes) { return bytes >= kLarge; }
 

@@ -38,7 +38,7 @@ TEST(HostMemory, PiecesOfAnySizeAreSeparateAndAligned) {
   std::mt19937 random(5);
   std::vector<Piece> pieces;
   std::size_t used = 0, most = 0;
-  for (int step = 0; step < 300; ++step) {
+  for (int step = 0; step < 120; ++step) {
     const bool adds = pieces.empty() || (used < 60 * kMiB && random() % 2 == 0);
     if (adds) {
       const std::size_t bytes = std::array{100 + random() % 5000, 3 * kMiB + random() % (3 * kMiB),
@@ -115,7 +115,7 @@ TEST(HostMemory, NoMoreIsKeptAndUsedThanWasUsedAtOnce) {
 /// A result that another thread frees while a solve runs.
 TEST(HostMemory, PiecesAreFreedByAnotherThread) {
   HostMemory memory;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 40; ++round) {
     std::array<void*, 4> results;
     for (void*& result : results) result = memory.allocate(4 * kMiB);
     const std::jthread other([&memory, &results] {
