@@ -60,8 +60,7 @@ struct Place {
   Place of_all_vectors() const { return {device, context}; }
 };
 
-/// Returns at its end the memory to the system that the solve freed: results may live for long, and
-/// with them the context that they belong to.
+/// At its end, returns what the solve freed to the system: results may keep a context for long.
 class FreedMemory {
  public:
   explicit FreedMemory(Device& device) noexcept : device_(device) {}
