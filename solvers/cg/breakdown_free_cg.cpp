@@ -20,7 +20,8 @@ constexpr double kStayBelow = 10;
 constexpr double kCarefulBelow = 1e-10;
 
 /// Directions P whose unit columns have a Cholesky factor R with ‖R⁻¹‖²_F/r up to this value stay
-/// as they are. Orthonormal ones are P M then, and rounding of Mᵀ(PᵀAP)M is that many times larger.
+/// as they are. Orthonormal ones are P F then, and rounding of Fᵀ(PᵀAP)F grows by up to r times
+/// this.
 constexpr double kMostGrowth = 10;
 
 /// The diagonal ratio of the Cholesky factor of a Gram matrix of m unit columns above which the
@@ -52,7 +53,7 @@ void BreakdownFreeCg<T, Ctx>::run() {
   columns_.finish();
 }
 
-/// M of the directions of a checkpoint has the bits that it had.
+/// Computes the factor F of directions from a checkpoint, with the bits that it had.
 template <Scalar T, class Ctx>
 Index BreakdownFreeCg<T, Ctx>::start() {
   const Index first = columns_.start();
@@ -61,7 +62,7 @@ Index BreakdownFreeCg<T, Ctx>::start() {
   s_.columns.packet.clear();
   const SmallView<double, Space> PtP = s_.product.view(r, r);
   gram<T>(context_, P(), P(), PtP);
-  cholesky_qr_coefficients(context_, PtP, M(r),
+  cholesky_qr_coefficients(context_, PtP, F(r),
                            s_.columns.packet.add(CholeskyQrStatus::rows, 1).there);
   return first;
 }
@@ -117,7 +118,7 @@ void BreakdownFreeCg<T, Ctx>::directions() {
     gram<T>(context_, Z, Z, ZtZ());
   }
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
-  cholesky_qr_coefficients(context_, ZtZ(), M(columns_.active()), status.there);
+  cholesky_qr_coefficients(context_, ZtZ(), F(columns_.active()), status.there);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   if (directions_.count > 0) read_energy_status();
@@ -127,7 +128,7 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   take_directions(status.here);
 }
 
-/// Computes PᵀQ, r×r, and PᵀR, r×s, in one pass over P, G = Mᵀ(PᵀQ)M, and W = M F with F Fᵀ = G⁻¹.
+/// Computes PᵀQ, r×r, and PᵀR, r×s, in one pass over P, G = Fᵀ(PᵀQ)F, and W = F E with E Eᵀ = G⁻¹.
 /// W = 0 if G is not positive definite. So PᵀQ itself, which is badly scaled, is not factored.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::factor_energy() {
@@ -149,10 +150,10 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
   } else {
     const SmallView<double, Space> PtQ = s_.coefficient.view(r, r), half = s_.half.view(r, r);
     gram<T>(context_, P(), Q(), PtQ, columns_.R(), PtR_);
-    small_multiply(context_, 1, PtQ, false, M(r), false, 0, half);
-    small_multiply(context_, 1, M(r), true, half, false, 0, G);
+    small_multiply(context_, 1, PtQ, false, F(r), false, 0, half);
+    small_multiply(context_, 1, F(r), true, half, false, 0, G);
     cholesky_qr_coefficients(context_, G, half, energy_status_.there);
-    small_multiply(context_, 1, M(r), false, half, false, 0, W);
+    small_multiply(context_, 1, F(r), false, half, false, 0, W);
   }
 }
 
@@ -185,14 +186,14 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
        s_.W.view(directions_.count, kept_));
 }
 
-/// (PᵀQ)⁻¹F for a small matrix F, r×s.
+/// (PᵀQ)⁻¹C for a small matrix C, r×s.
 template <Scalar T, class Ctx>
 SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
-    SmallView<double, Space> F) {
-  const SmallView<double, Space> half = s_.half.view(kept_, F.cols);
-  const SmallView<double, Space> result = s_.coefficient.view(F.rows, F.cols);
-  const SmallView<double, Space> W = s_.W.view(F.rows, kept_);
-  small_multiply(context_, 1, W, true, F, false, 0, half);
+    SmallView<double, Space> C) {
+  const SmallView<double, Space> half = s_.half.view(kept_, C.cols);
+  const SmallView<double, Space> result = s_.coefficient.view(C.rows, C.cols);
+  const SmallView<double, Space> W = s_.W.view(C.rows, kept_);
+  small_multiply(context_, 1, W, true, C, false, 0, half);
   small_multiply(context_, 1, W, false, half, false, 0, result);
   return result;
 }
@@ -212,7 +213,7 @@ void BreakdownFreeCg<T, Ctx>::read_energy_status() {
 }
 
 /// P ← Z, made orthonormal unless its columns are nearly so: by Cholesky QR, or by the ladder where
-/// that is not stable. `status` is that of M.
+/// that is not stable. `status` is that of F.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::take_directions(ConstSmallView<double, HostSpace> status) {
   const PhaseScope phase(context_, Phase::orthogonalize);
@@ -228,7 +229,7 @@ void BreakdownFreeCg<T, Ctx>::take_directions(ConstSmallView<double, HostSpace> 
   if (!factored) {
     report = s_.orthogonalizer.orthonormalize(context_, P, P);
   } else if (directions_.orthonormal) {
-    multiply<T>(context_, 1, P, M(s), 0, P);
+    multiply<T>(context_, 1, P, F(s), 0, P);
   }
   s_.columns.result.orthogonalization.add(report, s);
   const bool restarted = std::exchange(directions_.count, report.rank) == 0;

@@ -35,11 +35,11 @@ class BreakdownFreeCg {
 
   Block P() { return directions_.P.columns(0, directions_.count); }
   Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
-  SmallView<double, Space> M(Index s) { return s_.M.view(s, s); }
+  SmallView<double, Space> F(Index s) { return s_.F.view(s, s); }
   SmallView<double, Space> ZtZ() { return s_.product.view(columns_.active(), columns_.active()); }
   void factor_energy();
   void invert_by_eigenvectors();
-  SmallView<double, Space> energy_solve(SmallView<double, Space> F);
+  SmallView<double, Space> energy_solve(SmallView<double, Space> C);
   void read_energy_status();
   void take_directions(ConstSmallView<double, HostSpace> status);
 

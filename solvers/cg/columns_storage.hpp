@@ -12,7 +12,7 @@ template <Scalar T, class Space>
 struct SearchDirections {
   MultiVector<T, Space> P;
   Index count = 0;              ///< columns of P that are in use
-  bool orthonormal = true;      ///< P. If not, block CG knows an M with orthonormal P M
+  bool orthonormal = true;      ///< P. If not, block CG knows an F with orthonormal P F
   double least_square = 0;      ///< min_j ‖p_j‖² before P was made orthonormal
   bool follow_columns = false;  ///< column j of P belongs to column j of X and moves with it
   bool careful = false;         ///< PᵀAP has been singular or indefinite

@@ -9,7 +9,7 @@ BlockCgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, Index n, Index b)
       columns(ctx, n, b),
       Z(ctx, n, b),
       orthogonalizer(ctx, b, b),
-      M(ctx, b, b),
+      F(ctx, b, b),
       W(ctx, b, b),
       product(ctx, b, b),
       half(ctx, b, b),

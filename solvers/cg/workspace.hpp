@@ -17,7 +17,7 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
   detail::LinearColumnsStorage<T, Ctx> columns;
   MultiVector<T, Space> Z;
   Orthogonalizer<T, Ctx> orthogonalizer;
-  SmallMatrix<double, Space> M;            // P M is orthonormal
+  SmallMatrix<double, Space> F;            // P F is orthonormal
   SmallMatrix<double, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
   SmallMatrix<double, Space> product;      // PᵀR or QᵀZ, r×s
   SmallMatrix<double, Space> half;         // Wᵀ times it
