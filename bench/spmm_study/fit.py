@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Fits the constants of the model of SpMM times (spmm/model/kernel_models.cpp).
 
-    fit.py STUDY.csv TERMS.csv [KERNEL_MODELS.cpp --write]
+    fit.py STUDY.csv TERMS.csv [STUDY.csv TERMS.csv ...] [--write KERNEL_MODELS.cpp]
 
-STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints. First the constants
-of each kernel minimise the mean of |log2(predicted/measured)| over the matrices that are not kept
+STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints for that GPU. Several
+pairs, each of one GPU, are fitted together. First the constants of each kernel minimise the mean of |log2(predicted/measured)| over the matrices that are not kept
 aside; cases in which the kernel is far from the fastest count less. Then the constants of all
 kernels together minimise what a choice by the model loses, in the mean and in the squares, with a
 part of these errors added. Prints the errors on both sets, and what a choice by the model loses
@@ -63,16 +63,19 @@ class Case:
 
 
 def load(study_path, terms_path):
+    """The cases of one GPU by (device, matrix, precision, N) and kernel."""
+    with open(study_path, encoding="utf-8") as file:
+        device = file.readline().strip("# \n")
     measured = {}
     aside = {}
     for row in read(study_path):
         if not row["failure"] and not row["choice"] and float(row["ms"]) > 0:
-            key = (row["matrix"], row["precision"], row["N"])
+            key = (device, row["matrix"], row["precision"], row["N"])
             measured[key + (row["kernel"],)] = 1e-3 * float(row["ms"])
             aside[row["matrix"]] = row["set"] == "aside"
     groups = defaultdict(dict)
     for row in read(terms_path):
-        key = (row["matrix"], row["precision"], row["N"])
+        key = (device, row["matrix"], row["precision"], row["N"])
         time = measured.get(key + (row["kernel"],))
         if time is not None:
             groups[key][row["kernel"]] = Case(row, time, aside[row["matrix"]])
@@ -173,13 +176,15 @@ def loss_text(groups, choose, wanted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("study")
-    parser.add_argument("terms")
-    parser.add_argument("models", nargs="?")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("files", nargs="+", metavar="STUDY TERMS", help="one pair per GPU")
+    parser.add_argument("--write", metavar="KERNEL_MODELS", help="file that gets the constants")
     arguments = parser.parse_args()
+    if len(arguments.files) % 2 != 0:
+        parser.error("each STUDY.csv needs its TERMS.csv")
 
-    groups = load(arguments.study, arguments.terms)
+    groups = {}
+    for study, terms in zip(arguments.files[::2], arguments.files[1::2]):
+        groups.update(load(study, terms))
     by_kernel = defaultdict(list)
     for cases in groups.values():
         for kernel, case in cases.items():
@@ -218,7 +223,7 @@ def main():
         print(f"{name:<6} rule  {loss_text(groups, by_rule, wanted)}")
 
     if arguments.write:
-        with open(arguments.models, encoding="utf-8") as file:
+        with open(arguments.write, encoding="utf-8") as file:
             text = file.read()
 
         def replaced(match):
@@ -228,7 +233,7 @@ def main():
             return f'{{"{match[1]}", {match[2]}, {{{new}}}}}'
 
         text = re.sub(r'\{"(\w+)",\s*(\w+),\s*\{([^}]*)\}\}', replaced, text)
-        with open(arguments.models, "w", encoding="utf-8") as file:
+        with open(arguments.write, "w", encoding="utf-8") as file:
             file.write(text)
 
 

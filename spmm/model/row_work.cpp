@@ -11,6 +11,9 @@ namespace {
 constexpr double kWarp = 32;
 constexpr double kThreads = 256;
 constexpr double kLineBytes = 128;
+constexpr double kSectorBytes = 32;
+constexpr double kLinesOfL1 = 2048;
+constexpr double kResidentWarps = 44;
 
 /// How a kernel deals rows of C to lanes.
 struct RowLanes {
@@ -29,6 +32,23 @@ double power_of_two(double least) {
   return static_cast<double>(std::bit_ceil(static_cast<unsigned>(std::max(1.0, least))));
 }
 
+/// How often A reaches a multiprocessor per stripe. The lanes of a row read A in steps of some
+/// consecutive entries, each of which begins within a sector that the step before ended in. Where
+/// the cache lines that all resident warps touch in a step exceed L1, both steps read that sector.
+double reads_of_A(const ProductShape& product, const RowLanes& shape, double warp_rows,
+                  double reuse) {
+  if (shape.shares_A) return 1;
+  const double entries = shape.unroll * shape.groups;
+  const double lines_of_B =
+      entries / reuse *
+      std::max(1.0, product.N / shape.stripes * product.scalar_bytes / kLineBytes);
+  const double lines = kResidentWarps * warp_rows * (2 + lines_of_B);
+  const double evicted = std::max(0.0, 1 - kLinesOfL1 / lines);
+  const double entry_bytes = shape.value_bytes + 4;
+  const double touched = (entries - 1) * entry_bytes + 2 * kSectorBytes;
+  return 1 + evicted * (touched / (entries * entry_bytes) - 1);
+}
+
 /// The work of kernels in which each row belongs to some lanes of one warp.
 KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const MatrixFeatures& A = product.A;
@@ -42,7 +62,9 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
 
   KernelWork work;
   BlockReads reads{csr_bytes(A, shape.value_bytes), shape.stripes, 0};
-  reads.fetches = static_cast<double>(A.nnz) / product.reuse.at(shape.threads / row_threads);
+  const double reuse = product.reuse.at(shape.threads / row_threads);
+  reads.fetches = static_cast<double>(A.nnz) / reuse;
+  reads.A_reads = reads_of_A(product, shape, warp_rows, reuse);
   count_traffic(product, reads, work);
 
   const auto wavefronts = [&](double bytes, double lines) {
@@ -63,7 +85,6 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const double sums = shape.groups > 1 ? std::log2(shape.groups) * shape.width * 4 : 0;
   work.warp_instructions = steps * (6 + products) + 40 + sums;
   work.instructions = warps * work.warp_instructions;
-  constexpr double kResidentWarps = 44;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 3 + 2 * std::ceil(steps / shape.unroll);
   const double longest = std::min(shape.longest, static_cast<double>(A.row_max));

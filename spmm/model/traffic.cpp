@@ -48,7 +48,9 @@ void count_traffic(const ProductShape& product, const BlockReads& reads,
   const double stripe_bytes =
       sector_bytes(product, product.N * product.scalar_bytes / reads.stripes);
   work.storage_bytes = reads.storage_bytes;
-  work.l2_bytes = reads.stripes * (reads.storage_bytes + reads.fetches * stripe_bytes) + C_bytes;
+  work.l2_bytes =
+      reads.stripes * (reads.A_reads * reads.storage_bytes + reads.fetches * stripe_bytes) +
+      C_bytes;
 
   const double cache = kCacheShare * product.device.l2_bytes;
   const double all = reads.storage_bytes + B_bytes + C_bytes;

@@ -4,11 +4,12 @@
 
 namespace heddle::detail {
 
-/// How a kernel reads B.
+/// How a kernel reads A and B.
 struct BlockReads {
   double storage_bytes = 0;  ///< A in the kernel's own format
   double stripes = 1;        ///< of columns, for each of which A is read again
   double fetches = 0;        ///< rows of B that reach a multiprocessor, per stripe
+  double A_reads = 1;        ///< how often A reaches a multiprocessor per stripe
 };
 
 /// Bytes of A in compressed rows with values of `value_bytes`.
