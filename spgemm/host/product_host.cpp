@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spgemm/host/column_set.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -195,17 +197,35 @@ class RowSums {
 /// Rows of C in the order of their numbers.
 template <class T>
 struct ComputedRows {
-  std::vector<std::int32_t> columns;
-  std::vector<T> values;
+  Buffer<std::int32_t, HostSpace> columns;
+  Buffer<T, HostSpace> values;
+};
+
+/// Memory of the context for all threads of a product: a context does not allocate for two of them
+/// at once.
+template <class T>
+class RowMemory {
+ public:
+  explicit RowMemory(HostContext& context) : context_(context) {}
+
+  ComputedRows<T> rows(Index entries) {
+    const std::lock_guard lock(mutex_);
+    const auto size = static_cast<std::size_t>(entries);
+    return {{context_, size}, {context_, size}};
+  }
+
+ private:
+  HostContext& context_;
+  std::mutex mutex_;
 };
 
 /// Computes the rows of C piece by piece, both columns and values. One per thread.
 template <class T>
 class RowMultiplier {
  public:
-  RowMultiplier(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
-                const ProductSchedule<HostSpace>& schedule)
-      : A_(A), B_(B), schedule_(schedule), set_(B.cols), sums_(B.cols) {}
+  RowMultiplier(RowMemory<T>& memory, const CsrView<T, HostSpace>& A,
+                const CsrView<T, HostSpace>& B, const ProductSchedule<HostSpace>& schedule)
+      : memory_(memory), A_(A), B_(B), schedule_(schedule), set_(B.cols), sums_(B.cols) {}
 
   /// The rows first … end − 1. lengths[i] ← the entries of row i.
   ComputedRows<T> compute(Index first, Index end, Index* lengths) {
@@ -224,8 +244,10 @@ class RowMultiplier {
       sums_.take(columns_.data() + place, lengths[i], values_.data() + place);
       place += lengths[i];
     }
-    return {{columns_.begin(), columns_.begin() + place},
-            {values_.begin(), values_.begin() + place}};
+    ComputedRows<T> computed = memory_.rows(place);
+    std::copy_n(columns_.data(), place, computed.columns.data());
+    std::copy_n(values_.data(), place, computed.values.data());
+    return computed;
   }
 
  private:
@@ -236,6 +258,7 @@ class RowMultiplier {
     values_.resize(2 * wanted);
   }
 
+  RowMemory<T>& memory_;
   const CsrView<T, HostSpace>& A_;
   const CsrView<T, HostSpace>& B_;
   const ProductSchedule<HostSpace>& schedule_;
@@ -320,25 +343,25 @@ HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T
   const int members = detail::members_for(context, begins);
   std::vector<Index> lengths(static_cast<std::size_t>(A.rows));
   std::vector<detail::ComputedRows<T>> computed(static_cast<std::size_t>(pieces));
+  detail::RowMemory<T> memory(context);
   std::vector<std::optional<detail::RowMultiplier<T>>> multipliers(
       static_cast<std::size_t>(members));
   parallel_for(members, pieces, [&](Index piece, int member) {
     const auto p = static_cast<std::size_t>(piece);
     auto& multiplier = multipliers[static_cast<std::size_t>(member)];
-    if (!multiplier) multiplier.emplace(A, B, schedule);
+    if (!multiplier) multiplier.emplace(memory, A, B, schedule);
     computed[p] = multiplier->compute(begins[p], begins[p + 1], lengths.data());
   });
   Index nnz = 0;
-  for (const auto& rows : computed) nnz += std::ssize(rows.columns);
+  for (const auto& rows : computed) nnz += static_cast<Index>(rows.columns.size());
   HostCsrMatrix<T> C(context, A.rows, B.cols, nnz);
   C.row_offsets()[0] = 0;
   std::partial_sum(lengths.begin(), lengths.end(), C.row_offsets() + 1);
   parallel_for(members, pieces, [&](Index piece) {
     const auto p = static_cast<std::size_t>(piece);
     const Index begin = C.row_offsets()[begins[p]];
-    std::copy(computed[p].columns.begin(), computed[p].columns.end(), C.columns() + begin);
-    std::copy(computed[p].values.begin(), computed[p].values.end(), C.values() + begin);
-    computed[p] = {};
+    std::copy_n(computed[p].columns.data(), computed[p].columns.size(), C.columns() + begin);
+    std::copy_n(computed[p].values.data(), computed[p].values.size(), C.values() + begin);
   });
   context.profile().count(
       detail::stored_bytes(A) + detail::stored_bytes(B) + detail::stored_bytes(C.view()),
