@@ -12,7 +12,8 @@ void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
       sizeof(double) * static_cast<std::size_t>(sums.memory_size(context.threads()))));
   double moved = bytes(X);
   for (const GramProduct<T>& product : products) {
-    if (!same_block(X, product.Y)) moved += bytes(product.Y);
+    if (same_block(X, product.Y)) continue;
+    moved += product.scaled != nullptr ? bytes(product.scaled->block) : bytes(product.Y);
   }
   sums.compute(
       team_size(context.threads(), moved, sums.flops()), false, [](Index, Index, int) {}, memory,

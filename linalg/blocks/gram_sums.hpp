@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <heddle/linalg/blocks/host_kernels.hpp>
+#include <heddle/linalg/blocks/scaled_rows.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
@@ -82,48 +83,59 @@ struct Rows {
 
 /// One factor of P = UᵀV. Blocks of doubles are read in place. The last vector of a row ends with
 /// the row and overlaps the one before it. In a block narrower than a vector, it extends into the
-/// next rows instead. Floats, and narrow rows without rows after them, are packed panel by panel.
+/// next rows instead. Floats, scaled blocks, and narrow rows without rows after them are packed
+/// panel by panel.
 template <Scalar T>
 struct Factor {
-  static constexpr bool kPacked = !std::same_as<T, double>;
-
   ConstBlockView<T, HostSpace> block;
+  const ScaledView<float, HostSpace>* scaled = nullptr;  // the block, unless null
+
+  bool is_packed() const { return !std::same_as<T, double> || scaled != nullptr; }
 
   Index vectors() const { return round_up_to_lanes<double>(block.cols()) / kDoubles; }
   Index packed_ld() const { return vectors() * kDoubles; }
   Index buffer_size() const {
-    return kPacked || block.cols() < kDoubles ? kGramPanelRows * packed_ld() : 0;
+    return is_packed() || block.cols() < kDoubles ? kGramPanelRows * packed_ld() : 0;
   }
 
   /// First column of vector k.
   Index column(Index k) const {
-    const Index last = kPacked ? k * kDoubles : std::max<Index>(block.cols() - kDoubles, 0);
+    const Index last = is_packed() ? k * kDoubles : std::max<Index>(block.cols() - kDoubles, 0);
     return std::min(k * kDoubles, last);
   }
 
   /// Rows first … end − 1. Those up to `readable` may be read beside them.
   Rows rows(Index first, Index end, Index readable, double* buffer) const {
-    if constexpr (!kPacked) {
+    if constexpr (std::same_as<T, double>) {
       const bool in_place = block.cols() >= kDoubles || end + kDoubles <= readable;
-      if (in_place) return {block.data() + first * block.ld(), block.ld()};
+      if (in_place && !is_packed()) return {block.data() + first * block.ld(), block.ld()};
     }
     for (Index r = first; r < end; ++r) {
       double* row = buffer + (r - first) * packed_ld();
-      const T* x = block.data() + r * block.ld();
-      for (Index j = 0; j < block.cols(); ++j) row[j] = x[j];
+      if (scaled != nullptr) {
+        read_row(*scaled, r, row);
+      } else {
+        const T* x = block.data() + r * block.ld();
+        for (Index j = 0; j < block.cols(); ++j) row[j] = x[j];
+      }
       for (Index j = block.cols(); j < packed_ld(); ++j) row[j] = 0;
     }
     return {buffer, packed_ld()};
   }
 
-  Index bytes() const { return block.cols() * static_cast<Index>(sizeof(T)); }
+  Index bytes() const { return block.cols() * scalar_size(); }
+  Index scalar_size() const {
+    return static_cast<Index>(scaled != nullptr ? sizeof(float) : sizeof(T));
+  }
   Index lines() const { return (bytes() + kCacheLine - 1) / kCacheLine + 1; }
 
   /// Cache line k of the rows from `first` on. The last line of a row ends with the row.
   LinesAhead ahead(Index first, Index k) const {
-    const char* row = reinterpret_cast<const char*>(block.data() + first * block.ld());
-    return {row + std::min(k * kCacheLine, bytes() - 1),
-            block.ld() * static_cast<Index>(sizeof(T))};
+    const char* row = scaled != nullptr
+                          ? reinterpret_cast<const char*>(&scaled->block(first, 0))
+                          : reinterpret_cast<const char*>(block.data() + first * block.ld());
+    const Index ld = scaled != nullptr ? scaled->block.ld() : block.ld();
+    return {row + std::min(k * kCacheLine, bytes() - 1), ld * scalar_size()};
   }
 };
 
@@ -146,12 +158,11 @@ struct GramSum {
   Slabs slabs;
   Index tiles;
 
-  GramSum(const ConstBlockView<T, HostSpace>& X, const ConstBlockView<T, HostSpace>& Y,
-          const Slabs& rows)
-      : swapped(is_swapped(X, Y)),
-        U{swapped ? Y : X},
-        V{swapped ? X : Y},
-        symmetric(same_block(X, Y)),
+  GramSum(const ConstBlockView<T, HostSpace>& X, const GramProduct<T>& product, const Slabs& rows)
+      : swapped(is_swapped(X, product.Y)),
+        U(swapped ? Factor<T>{product.Y, product.scaled} : Factor<T>{X}),
+        V(swapped ? Factor<T>{X} : Factor<T>{product.Y, product.scaled}),
+        symmetric(same_block(X, product.Y)),
         slabs(rows),
         tiles(count_tiles()) {}
 
@@ -306,7 +317,7 @@ class GramSums {
   GramSums(const ConstBlockView<T, HostSpace>& X,
            const std::array<GramProduct<T>, kCount>& products, const Slabs& slabs,
            std::index_sequence<kIndex...>)
-      : sums_{GramSum<T>(X, products[kIndex].Y, slabs)...} {}
+      : sums_{GramSum<T>(X, products[kIndex], slabs)...} {}
 
   static Slabs slabs_for(const ConstBlockView<T, HostSpace>& X,
                          const std::array<GramProduct<T>, kCount>& products) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <heddle/linalg/base/isa.hpp>
+#include <heddle/linalg/blocks/scaled_block.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
 
@@ -13,7 +14,13 @@ template <class T>
 struct GramProduct {
   ConstBlockView<T, HostSpace> Y;
   SmallView<double, HostSpace> G;
+  const ScaledView<float, HostSpace>* scaled = nullptr;  ///< Y, whose view has only its shape then
 };
+
+/// The shape of a scaled block, as a view without memory.
+inline ConstBlockView<double, HostSpace> shape_of(const ScaledView<float, HostSpace>& Z) {
+  return {nullptr, Z.block.rows(), Z.block.cols(), Z.block.cols()};
+}
 
 /// `gram` for blocks of matching shapes: one or two products in one pass over X.
 template <Isa kVariant, Scalar T, std::size_t kCount>
@@ -36,6 +43,10 @@ void weighted_squares_kernel(HostContext& context, const ConstBlockView<T, HostS
 template <Isa kVariant, Scalar T>
 void dots_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
                  const ConstBlockView<T, HostSpace>& Y, SmallView<double, HostSpace> dots);
+
+template <Isa kVariant>
+void scaled_dots_kernel(HostContext& context, const ConstBlockView<double, HostSpace>& X,
+                        const ScaledView<float, HostSpace>& Z, SmallView<double, HostSpace> dots);
 
 template <Isa kVariant, Scalar T>
 void residual_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& AX,
@@ -82,6 +93,7 @@ struct RowProduct {
   Index y_ld;
   T* copy = nullptr;
   Index copy_ld = 0;
+  const ScaledView<float, HostSpace>* scaled = nullptr;  ///< W in place of `w`, for a T of double
 };
 
 /// The product of blocks of fitting shapes.

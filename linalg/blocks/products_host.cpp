@@ -3,6 +3,7 @@
 #include <array>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
@@ -107,6 +108,43 @@ void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpa
     with_host_isa([&](auto isa) { multiply_gram_kernel<isa(), T>(context, product, Z, {Y, G}); });
   }
   sum_over_processes(context, {G});
+}
+
+void gram(HostContext& context, ConstBlockView<double, HostSpace> X,
+          const ScaledView<float, HostSpace>& Z, SmallView<double, HostSpace> G) {
+  require_gram_shapes(X, shape_of(Z), G);
+  const std::array<GramProduct<double>, 1> product{{{shape_of(Z), G, &Z}}};
+  with_host_isa([&](auto isa) { gram_kernel<isa(), double>(context, X, product); });
+  sum_over_processes(context, {G});
+}
+
+void multiply_gram(HostContext& context, double alpha, ConstBlockView<double, HostSpace> X,
+                   ConstSmallView<double, HostSpace> C, double beta,
+                   const ScaledView<float, HostSpace>& Z, BlockView<double, HostSpace> Y,
+                   ConstBlockView<double, HostSpace> W, SmallView<double, HostSpace> G) {
+  RowProduct<double> product = checked_product<double>(alpha, X, C, beta, Y, Y);
+  require_same_shape("multiply_gram", shape_of(Z), Y);
+  require_gram_shapes(W, ConstBlockView<double, HostSpace>(Y), G);
+  product.scaled = &Z;
+  with_host_isa([&](auto isa) {
+    multiply_gram_kernel<isa(), double>(context, product, W, {Y, G});
+  });
+  sum_over_processes(context, {G});
+}
+
+void column_dots(HostContext& context, ConstBlockView<double, HostSpace> X,
+                 const ScaledView<float, HostSpace>& Z, SmallView<double, HostSpace> dots) {
+  require_same_shape("column_dots", X, shape_of(Z));
+  require_one_per_column("column_dots", dots, X.cols());
+  with_host_isa([&](auto isa) { scaled_dots_kernel<isa()>(context, X, Z, dots); });
+  sum_over_processes(context, {dots});
+  context.profile().count(bytes(X) + bytes(Z.block), 4 * entries(X));
+}
+
+void copy(HostContext& context, const ScaledView<float, HostSpace>& Z,
+          BlockView<double, HostSpace> Y) {
+  if (Z.rows.rows() == 0) return convert<double, float>(context, Z.block, Z.factors, Y);
+  convert<double, float, float>(context, Z.rows, Z.block, Z.factors, Y);
 }
 
 void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,

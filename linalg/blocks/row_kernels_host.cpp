@@ -1,5 +1,6 @@
 #include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/blocks/row_loops.hpp>
+#include <heddle/linalg/blocks/scaled_rows.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 
 namespace heddle {
@@ -92,6 +93,18 @@ void dots_kernel(HostContext& context, const ConstBlock<T>& X, const ConstBlock<
       dots);
 }
 
+template <Isa kVariant>
+void scaled_dots_kernel(HostContext& context, const ConstBlock<double>& X,
+                        const ScaledView<float, HostSpace>& Z, Small dots) {
+  sum_columns(
+      context, X.rows(),
+      [&](Index i, Index j) {
+        const double z = static_cast<double>(Z.block(i, j)) * Z.factors.data[j] * row_factor(Z, i);
+        return X(i, j) * z;
+      },
+      dots);
+}
+
 template <Isa kVariant, Scalar T>
 void residual_kernel(HostContext& context, const ConstBlock<T>& AX, const ConstBlock<T>& BX,
                      const double* theta, const Block<T>& R, Small squares) {
@@ -176,5 +189,8 @@ void axpby_kernel(HostContext& context, double alpha, const ConstBlock<T>& X, do
                                       const Block<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+
+template void scaled_dots_kernel<kIsa>(HostContext&, const ConstBlock<double>&,
+                                       const ScaledView<float, HostSpace>&, Small);
 
 }  // namespace heddle

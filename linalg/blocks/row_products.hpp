@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <heddle/linalg/blocks/host_kernels.hpp>
+#include <heddle/linalg/blocks/scaled_rows.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <utility>
@@ -104,13 +105,10 @@ struct Product {
     });
   }
 
-  /// Rows first … end − 1 of Y from those of X C.
-  void write_panel(Index first, Index end, const T* product) const {
-    if (beta == 0) {
-      kWritePanels<false>[static_cast<std::size_t>(narrow())](*this, first, end, product);
-    } else {
-      kWritePanels<true>[static_cast<std::size_t>(narrow())](*this, first, end, product);
-    }
+  /// Rows first … end − 1 of Y from those of X C and of W, which are `added_ld` entries apart.
+  void write_panel(Index first, Index end, const T* product, const T* added, Index added_ld) const {
+    const auto& write_panels = beta == 0 ? kWritePanels<false> : kWritePanels<true>;
+    write_panels[static_cast<std::size_t>(narrow())](*this, first, end, product, added, added_ld);
     if (copy == nullptr) return;
     for (Index r = first; r < end; ++r) std::copy_n(y + r * y_ld, b, copy + r * copy_ld);
   }
@@ -121,10 +119,10 @@ struct Product {
   /// write_panel for rows of kCols entries, which fill less than a vector (0: of any other b), with
   /// β W where `kAdd`.
   template <bool kAdd, int kCols>
-  static void write_rows(const Product& p, Index first, Index end, const T* product) {
-    const T* added = p.w + first * p.w_ld;
+  static void write_rows(const Product& p, Index first, Index end, const T* product, const T* added,
+                         Index added_ld) {
     T* row = p.y + first * p.y_ld;
-    for (Index r = first; r < end; ++r, product += p.c_ld, added += p.w_ld, row += p.y_ld) {
+    for (Index r = first; r < end; ++r, product += p.c_ld, added += added_ld, row += p.y_ld) {
       if constexpr (kCols == 0) {
         p.template write_row<kAdd>(product, added, row);
       } else {
@@ -138,7 +136,7 @@ struct Product {
     }
   }
 
-  using WritePanel = void (*)(const Product&, Index, Index, const T*);
+  using WritePanel = void (*)(const Product&, Index, Index, const T*, const T*, Index);
 
   template <bool kAdd, int... kCols>
   static constexpr std::array<WritePanel, sizeof...(kCols)> write_panels(
@@ -176,11 +174,13 @@ class PackedProduct {
   }
 
   PackedProduct(const RowProduct<T>& p, T* memory)
-      : panel_size_(panel_size(p)), product_{p.n,      p.a,    p.b,
-                                             p.X,      memory, round_up_to_lanes<T>(p.b),
-                                             p.beta,   p.w,    p.w_ld,
-                                             p.y,      p.y_ld, p.copy,
-                                             p.copy_ld} {
+      : panel_size_(panel_size(p)), scaled_(p.scaled), product_{p.n,      p.a,
+                                                                p.b,      p.X,
+                                                                memory,   round_up_to_lanes<T>(p.b),
+                                                                p.beta,   p.w,
+                                                                p.w_ld,   p.y,
+                                                                p.y_ld,   p.copy,
+                                                                p.copy_ld} {
     const Index c_ld = product_.c_ld;
     for (Index k = 0; k < p.a; ++k) {
       for (Index j = 0; j < p.b; ++j) memory[k * c_ld + j] = static_cast<T>(p.alpha * p.C(k, j));
@@ -196,16 +196,29 @@ class PackedProduct {
     for (; first < end; first += kProductPanelRows) {
       const Index last = std::min(first + kProductPanelRows, end);
       product_.multiply_panel(first, last, out);
-      product_.write_panel(first, last, out);
+      if constexpr (std::same_as<T, double>) {
+        if (scaled_ != nullptr) {
+          T* const added = out + kProductPanelRows * product_.c_ld;
+          for (Index r = first; r < last; ++r) {
+            read_row(*scaled_, r, added + (r - first) * product_.c_ld);
+          }
+          product_.write_panel(first, last, out, added, product_.c_ld);
+          continue;
+        }
+      }
+      product_.write_panel(first, last, out, product_.w + first * product_.w_ld, product_.w_ld);
     }
   }
 
  private:
+  /// Rows of X C, and of W if they are computed.
   static Index panel_size(const RowProduct<T>& p) {
-    return kProductPanelRows * round_up_to_lanes<T>(p.b) + kThreadGap<T>;
+    const Index panels = p.scaled != nullptr ? 2 : 1;
+    return panels * kProductPanelRows * round_up_to_lanes<T>(p.b) + kThreadGap<T>;
   }
 
   Index panel_size_;
+  const ScaledView<float, HostSpace>* scaled_;
   Product<T> product_;
   T* panels_;
 };

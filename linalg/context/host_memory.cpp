@@ -18,10 +18,16 @@ namespace {
 std::mutex large_pieces;
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
+}
+
+/// Bytes from the huge page in which an address lies to the address.
+std::size_t within_huge_page(const std::byte* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % kHugePage;
 }
 
 #if defined(__has_feature)
@@ -34,15 +40,17 @@ std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
 
 #if defined(__linux__) && !defined(HEDDLE_ADDRESS_SANITIZER)
 
-/// Pieces from this size on are kept, in whole huge pages: with pages of 4 KiB, a product with a
-/// large sparse matrix takes up to three times as long because of address translation.
-constexpr std::size_t kLarge = 2 * kHugePage;
+/// Pieces from this size on are kept, and lie in huge pages. With pages of 4 KiB, a product with a
+/// large sparse matrix takes up to three times as long because of address translation, and the
+/// setup of multigrid, with many arrays of a few MiB, a third longer because of page faults.
+constexpr std::size_t kLarge = std::size_t{64} << 10;
 
 bool is_large(std::size_t bytes) { return bytes >= kLarge; }
 
 /// `size` bytes from the system, aligned to huge pages. The kernel places a new mapping directly
-/// below older ones, so its end is used: pieces that follow each other can be joined.
-std::byte* map_pages(std::size_t size) {
+/// below older ones, so its end is used: pieces that follow each other can be joined. Unless `huge`
+/// is set, pages are of 4 KiB.
+std::byte* map_pages(std::size_t size, bool huge) {
   constexpr int kNoFile = -1;
   if (size > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
   const std::size_t mapped = size + kHugePage;
@@ -50,11 +58,11 @@ std::byte* map_pages(std::size_t size) {
       mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, kNoFile, 0);
   if (found == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(found);
-  const std::size_t after = reinterpret_cast<std::uintptr_t>(begin + mapped) % kHugePage;
+  const std::size_t after = within_huge_page(begin + mapped);
   std::byte* const piece = begin + (kHugePage - after);
   munmap(begin, kHugePage - after);
   if (after > 0) munmap(piece + size, after);
-  madvise(piece, size, MADV_HUGEPAGE);
+  if (huge) madvise(piece, size, MADV_HUGEPAGE);
   return piece;
 }
 
@@ -63,7 +71,7 @@ void unmap_pages(std::byte* piece, std::size_t size) { munmap(piece, size); }
 #else
 
 bool is_large(std::size_t) { return false; }
-std::byte* map_pages(std::size_t) { return nullptr; }
+std::byte* map_pages(std::size_t, bool) { return nullptr; }
 void unmap_pages(std::byte*, std::size_t) {}
 
 #endif
@@ -73,19 +81,25 @@ void unmap_pages(std::byte*, std::size_t) {}
 void* HostMemory::allocate(std::size_t bytes) noexcept {
   if (bytes > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
   if (!is_large(bytes)) return std::aligned_alloc(kAlignment, rounded_up(bytes, kAlignment));
-  const std::size_t size = rounded_up(bytes, kHugePage);
+  const std::size_t size = rounded_up(bytes, kPage);
   const std::lock_guard lock(large_pieces);
   if (size > std::numeric_limits<std::size_t>::max() - used_) return nullptr;
   std::byte* piece = take_kept(size);
   if (piece == nullptr) {
     release_beyond(std::max(peak_, used_ + size) - (used_ + size));
-    piece = map_pages(size);
-    if (piece == nullptr) {
+    const std::size_t mapped = rounded_up(size, kHugePage);
+    // A context that needs a single huge page may use little of it, and it is cleared as a whole.
+    const bool huge = mapped > kHugePage || used_ > 0;
+    std::byte* pages = map_pages(mapped, huge);
+    if (pages == nullptr) {
       release_beyond(0);
-      piece = map_pages(size);
+      pages = map_pages(mapped, huge);
     }
-    if (piece == nullptr) return nullptr;
+    if (pages == nullptr) return nullptr;
+    keep(pages, mapped);  // other pieces take what is left
+    piece = take_kept(size);
   }
+  if (piece == nullptr) return nullptr;
   used_ += size;
   peak_ = std::max(peak_, used_);
   return piece;
@@ -93,15 +107,10 @@ void* HostMemory::allocate(std::size_t bytes) noexcept {
 
 void HostMemory::deallocate(void* pointer, std::size_t bytes) noexcept {
   if (!is_large(bytes)) return std::free(pointer);
-  const std::size_t size = rounded_up(bytes, kHugePage);
+  const std::size_t size = rounded_up(bytes, kPage);
   const std::lock_guard lock(large_pieces);
   used_ -= size;
-  auto* const piece = static_cast<std::byte*>(pointer);
-  try {
-    keep(piece, size);
-  } catch (const std::bad_alloc&) {
-    unmap_pages(piece, size);
-  }
+  keep(static_cast<std::byte*>(pointer), size);
 }
 
 void HostMemory::release() noexcept {
@@ -124,20 +133,29 @@ std::byte* HostMemory::take_kept(std::size_t size) noexcept {
   return taken;
 }
 
-/// Returns kept memory to the system until at most `most` bytes are kept.
+/// Returns kept memory to the system, in whole huge pages, until at most `most` bytes are kept or
+/// all others lie beside memory in use.
 void HostMemory::release_beyond(std::size_t most) noexcept {
-  while (kept_ > most) {
-    const auto last = std::prev(pieces_.end());
-    const std::size_t size = std::min(last->second, kept_ - most);
-    last->second -= size;
+  for (auto piece = pieces_.end(); kept_ > most && piece != pieces_.begin();) {
+    const auto [begin, size] = *--piece;
+    const std::size_t after = within_huge_page(begin + size);
+    const std::size_t before = (kHugePage - within_huge_page(begin)) % kHugePage;
+    if (size < before + after + kHugePage) continue;
+    const std::size_t released =
+        std::min(size - before - after, rounded_up(kept_ - most, kHugePage));
+    const std::size_t left = size - after - released;
     kept_ -= size;
-    unmap_pages(last->first + last->second, size);
-    if (last->second == 0) pieces_.erase(last);
+    piece = pieces_.erase(piece);
+    unmap_pages(begin + left, released);
+    if (after > 0) keep(begin + size - after, after);
+    if (left > 0) keep(begin, left);
+    piece = pieces_.lower_bound(begin);
   }
 }
 
-/// Adds a piece to those that are kept, joined with its neighbours.
-void HostMemory::keep(std::byte* piece, std::size_t size) {
+/// Adds a piece to those that are kept, joined with its neighbours. Without memory for that, its
+/// pages go back to the system as far as nothing else lies in them.
+void HostMemory::keep(std::byte* piece, std::size_t size) try {
   const auto [added, unused] = pieces_.emplace(piece, size);
   kept_ += size;
   const auto next = std::next(added);
@@ -150,6 +168,8 @@ void HostMemory::keep(std::byte* piece, std::size_t size) {
   if (before->first + before->second != piece) return;
   before->second += added->second;
   pieces_.erase(added);
+} catch (const std::bad_alloc&) {
+  unmap_pages(piece, size);
 }
 
 }  // namespace heddle::detail

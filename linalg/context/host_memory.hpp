@@ -7,8 +7,8 @@ namespace heddle::detail {
 
 /// Memory of the host for one context. It keeps large pieces that were freed and gives them out
 /// again, cut or joined as needed. The system clears every page that it gives to a process, which
-/// takes longer than a pass over the piece, on virtual machines ten times as long. What is kept and
-/// what is in use are together never more than the most that was in use at once.
+/// takes longer than a pass over the piece, on virtual machines ten times as long. Beyond the most
+/// that was in use at once, it keeps only what shares a huge page (2 MiB) with memory in use.
 ///
 /// Only on Linux, and not under the address sanitizer, which could not see accesses to freed pieces
 /// then. Elsewhere, and for small pieces, this is `std::aligned_alloc` and `std::free`.

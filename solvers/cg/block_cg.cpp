@@ -44,8 +44,8 @@ LinearResult<T, typename Ctx::Space>& block_cg(Ctx& context, const LinearSystem<
   const Index n = system.B.rows();
   const Index b = system.B.cols();
   std::unique_ptr<Storage>& storage = workspace.storage();
-  if (!storage || storage->context != &context || storage->Z.rows() != n ||
-      storage->Z.cols() != b) {
+  if (!storage || storage->context != &context || storage->columns.R.rows() != n ||
+      storage->columns.R.cols() != b) {
     storage.reset();
     storage = std::make_unique<Storage>(context, n, b);
   }

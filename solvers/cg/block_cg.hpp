@@ -21,8 +21,8 @@ struct BlockCgOptions : LinearOptions {
   Index refresh_interval = 50;  ///< iterations between recomputations of R as B − A X
 };
 
-/// Estimated bytes of the context's memory that a solve for b columns of length n holds, with its
-/// result and without the operators and B. `scalar_size`: bytes per scalar of the blocks.
+/// Estimated bytes of the context's memory that a solve for b columns of length n holds at most,
+/// its result included, A and B not. Without a copy of M⁻¹R, breakdown_free holds n·b numbers less.
 double block_cg_memory_bytes(Index n, Index b, std::size_t scalar_size);
 
 /// All memory of a solve, its result included. A second solve of the same shape (n, b) on the same

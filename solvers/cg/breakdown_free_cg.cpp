@@ -104,19 +104,8 @@ void BreakdownFreeCg<T, Ctx>::next_directions() {
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
-  const Block Z = s_.Z.columns(0, columns_.active());
-  const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, Z);
-  if (directions_.count > 0) {
-    const SmallView<double, Space> QtZ = s_.product.view(directions_.count, Z.cols());
-    gram(context_, Q(), MR, QtZ);
-    const SmallView<double, Space> beta = energy_solve(QtZ);
-    const PhaseScope phase(context_, Phase::orthogonalize);
-    multiply_gram<T>(context_, -1, P(), beta, 1, MR, Z, Z, ZtZ());
-  } else {
-    const PhaseScope phase(context_, Phase::orthogonalize);
-    if (MR.data() != Z.data()) copy<T>(context_, MR, Z);
-    gram<T>(context_, Z, Z, ZtZ());
-  }
+  columns_.products().precondition(norms_.there, s_.Z,
+                                   [this](const auto& MR) { add_directions(MR); });
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   cholesky_qr_coefficients(context_, ZtZ(), F(columns_.active()), status.there);
   s_.columns.packet.fetch(context_);
@@ -126,6 +115,21 @@ void BreakdownFreeCg<T, Ctx>::directions() {
     columns_.products().note_step(directions_.least_square * energy_.here(0, 0));
   }
   take_directions(status.here);
+}
+
+/// Z = M⁻¹R + P β in the memory of P, or Z = M⁻¹R if P is empty, and ZᵀZ.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::add_directions(const auto& MR) {
+  if (directions_.count == 0) {
+    const PhaseScope phase(context_, Phase::orthogonalize);
+    copy(context_, MR, Z());
+    return gram<T>(context_, Z(), Z(), ZtZ());
+  }
+  const SmallView<double, Space> QtMR = s_.product.view(directions_.count, MR.cols());
+  gram(context_, Q(), MR, QtMR);
+  const SmallView<double, Space> beta = energy_solve(QtMR);
+  const PhaseScope phase(context_, Phase::orthogonalize);
+  multiply_gram(context_, -1, P(), beta, 1, MR, Z(), Z(), ZtZ());
 }
 
 /// Computes PᵀQ, r×r, and PᵀR, r×s, in one pass over P, G = Fᵀ(PᵀQ)F, and W = F E with E Eᵀ = G⁻¹.
@@ -218,8 +222,7 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::take_directions(ConstSmallView<double, HostSpace> status) {
   const PhaseScope phase(context_, Phase::orthogonalize);
   const Index s = columns_.active();
-  std::swap(directions_.P, s_.Z);
-  const Block P = directions_.P.columns(0, s);
+  const Block P = Z();
   directions_.least_square = status(CholeskyQrStatus::least_square, 0);
   const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > trusted_ratio<T>(s);
   const bool nearly = status(CholeskyQrStatus::growth, 0) <= kMostGrowth;

@@ -32,8 +32,10 @@ class BreakdownFreeCg {
   void step();
   void next_directions();
   void directions();
+  void add_directions(const auto& MR);
 
   Block P() { return directions_.P.columns(0, directions_.count); }
+  Block Z() { return directions_.P.columns(0, columns_.active()); }
   Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
   SmallView<double, Space> F(Index s) { return s_.F.view(s, s); }
   SmallView<double, Space> ZtZ() { return s_.product.view(columns_.active(), columns_.active()); }

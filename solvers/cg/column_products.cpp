@@ -59,14 +59,33 @@ void ColumnProducts<T, Ctx>::multiply_A(ConstBlockView<T, Space> P, Block Q) {
 }
 
 template <Scalar T, class Ctx>
-auto ColumnProducts<T, Ctx>::precondition(ConstSmallView<double, Space> norms, Block Z)
-    -> ConstBlockView<T, Space> {
+auto ColumnProducts<T, Ctx>::precondition(ConstSmallView<double, Space> norms,
+                                          MultiVector<T, Space>& Z) -> ConstBlockView<T, Space> {
   const Block R = s_.R.columns(0, s_.ledger.active);
   if (system_.preconditioner == nullptr) return R;
-  system_.preconditioner->apply(context_, R, norms, Z);
+  if (Z.cols() == 0) Z = MultiVector<T, Space>(context_, s_.R.rows(), s_.R.cols());
+  const Block MR = Z.columns(0, R.cols());
+  system_.preconditioner->apply(context_, R, norms, MR);
   energies_ = s_.packet.add(R.cols(), 1);
-  column_dots<T>(context_, R, Z, energies_.there);
-  return Z;
+  column_dots<T>(context_, R, MR, energies_.there);
+  return MR;
+}
+
+/// M⁻¹R and r_jᵀM⁻¹r_j where M keeps its products, for more than one column.
+template <Scalar T, class Ctx>
+auto ColumnProducts<T, Ctx>::kept_product(ConstSmallView<double, Space> norms)
+    -> std::optional<ScaledView<float, Space>>
+requires std::same_as<Space, HostSpace> {
+  if constexpr (std::same_as<T, double>) {
+    const Block R = s_.R.columns(0, s_.ledger.active);
+    if (kept_ == nullptr || R.cols() == 1) return std::nullopt;
+    const auto MR = kept_->apply_and_keep(context_, R, norms);
+    if (!MR) return std::nullopt;
+    energies_ = s_.packet.add(R.cols(), 1);
+    column_dots(context_, R, *MR, energies_.there);
+    return MR;
+  }
+  return std::nullopt;
 }
 
 template <Scalar T, class Ctx>

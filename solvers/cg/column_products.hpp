@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/cg/column_order.hpp>
 #include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
+#include <heddle/solvers/preconditioners/kept_product.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <optional>
 #include <vector>
@@ -24,6 +25,7 @@ class ColumnProducts {
         system_(system),
         order_(order),
         s_(storage),
+        kept_(dynamic_cast<KeptProduct<Ctx>*>(system.preconditioner)),
         applications_before_(system.A->columns_applied()) {}
 
   /// Returns a stop if products with random columns show that the preconditioner is not symmetric
@@ -36,9 +38,22 @@ class ColumnProducts {
   /// Q = A P, counted as a matrix pass.
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
-  /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z, and
-  /// r_jᵀM⁻¹r_j are added to the packet. `norms` are the ‖r_j‖ (s×1, in the memory of R).
-  ConstBlockView<T, Space> precondition(ConstSmallView<double, Space> norms, Block Z);
+  /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z, n×b,
+  /// which is made at the first call, and r_jᵀM⁻¹r_j are added to the packet. `norms` are the ‖r_j‖
+  /// (s×1, in the memory of R).
+  ConstBlockView<T, Space> precondition(ConstSmallView<double, Space> norms,
+                                        MultiVector<T, Space>& Z);
+
+  /// Calls take(M⁻¹R), with the block of `precondition`, or on the host with a `ScaledView` of what
+  /// M keeps in single precision. Loops for a single column gain nothing by that.
+  template <class Take>
+  void precondition(ConstSmallView<double, Space> norms, MultiVector<T, Space>& Z,
+                    const Take& take) {
+    if constexpr (std::same_as<T, double> && std::same_as<Space, HostSpace>) {
+      if (const auto MR = kept_product(norms)) return take(*MR);
+    }
+    take(precondition(norms, Z));
+  }
 
   /// Takes ‖r_j‖ of the active columns, and r_jᵀM⁻¹r_j from the fetched packet. Returns a stop if
   /// they are not finite, or show that M is not positive definite.
@@ -66,12 +81,15 @@ class ColumnProducts {
 
  private:
   std::optional<Stop> probe();
+  std::optional<ScaledView<float, Space>> kept_product(
+      ConstSmallView<double, Space> norms) requires std::same_as<Space, HostSpace>;
   double expected_steps() const;
 
   Ctx& context_;
   const LinearSystem<T, Ctx>& system_;
   ColumnOrder<T, Ctx>& order_;
   Storage& s_;
+  KeptProduct<Ctx>* kept_;                 // M, if it may keep its products
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
   CgCoefficients steps_;

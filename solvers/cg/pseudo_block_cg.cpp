@@ -9,6 +9,7 @@ template <Scalar T, class Ctx>
 PseudoBlockCg<T, Ctx>::PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage)
     : context_(context), columns_(columns), s_(storage), directions_(storage.columns.directions) {
   directions_.follow_columns = true;
+  if (s_.Z.cols() == 0) s_.Z = {context, directions_.P.rows(), directions_.P.cols()};
 }
 
 template <Scalar T, class Ctx>
@@ -87,8 +88,7 @@ template <Scalar T, class Ctx>
 void PseudoBlockCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   const Index s = columns_.active();
-  const Block Z = s_.Z.columns(0, s);
-  const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, Z);
+  const ConstBlockView<T, Space> MR = columns_.products().precondition(norms_.there, s_.Z);
   s_.columns.packet.fetch(context_);
   if (!columns_.measure(norms_.here)) return;
   if (s == 1 && columns_.columns()[0].earlier_energy > 0) {
@@ -99,7 +99,7 @@ void PseudoBlockCg<T, Ctx>::directions() {
     const LinearColumn& column = columns_.columns()[static_cast<std::size_t>(j)];
     factors(j, 0) = column.earlier_energy > 0 ? -column.energy / column.earlier_energy : 0;  // −β_j
   }
-  subtract(MR, P(), Z, expect_lengths().there);
+  subtract(MR, P(), s_.Z.columns(0, s), expect_lengths().there);
   std::swap(directions_.P, s_.Z);
   directions_.count = s;
 }

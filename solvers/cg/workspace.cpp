@@ -7,7 +7,6 @@ template <Scalar T, class Ctx>
 BlockCgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, Index n, Index b)
     : context(&ctx),
       columns(ctx, n, b),
-      Z(ctx, n, b),
       orthogonalizer(ctx, b, b),
       F(ctx, b, b),
       W(ctx, b, b),

@@ -15,7 +15,7 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
 
   Ctx* context;
   detail::LinearColumnsStorage<T, Ctx> columns;
-  MultiVector<T, Space> Z;
+  MultiVector<T, Space> Z;  // M⁻¹R. Empty until it is needed
   Orthogonalizer<T, Ctx> orthogonalizer;
   SmallMatrix<double, Space> F;            // P F is orthonormal
   SmallMatrix<double, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ

@@ -19,6 +19,13 @@ const Preconditioner<float, Ctx>& require(const std::unique_ptr<Preconditioner<f
   return *M;
 }
 
+/// Y = Z.
+template <class Ctx, class Space = typename Ctx::Space>
+void widen(Ctx& context, const ScaledView<float, Space>& Z, BlockView<double, Space> Y) {
+  if (Z.rows.rows() == 0) return convert<double, float>(context, Z.block, Z.factors, Y);
+  convert<double, float, float>(context, Z.rows, Z.block, Z.factors, Y);
+}
+
 /// Makes `block` n×b unless it has b columns. The memory of a narrower one is released first.
 template <class Ctx>
 void reserve_columns(Ctx& context, Index n, Index b,
@@ -88,18 +95,29 @@ void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double
   if (single_ == nullptr) return full(context).apply(context, X, Y);
   const PhaseScope phase(context, Phase::preconditioner);
   norm_scales<double>(context, X, scales(context, X.cols()));
-  apply_single(context, X, Y);
+  widen(context, product(context, X), Y);
 }
 
 template <class Ctx>
 void LoweredPreconditioner<Ctx>::apply_measured_block(Ctx& context, ConstBlockView<double, Space> X,
                                                       ConstSmallView<double, Space> norms,
                                                       BlockView<double, Space> Y) {
+  if (const auto kept = apply_and_keep(context, X, norms)) {
+    const PhaseScope phase(context, Phase::preconditioner);
+    return widen(context, *kept, Y);
+  }
+  full(context).apply(context, X, norms, Y);
+}
+
+template <class Ctx>
+auto LoweredPreconditioner<Ctx>::apply_and_keep(Ctx& context, ConstBlockView<double, Space> X,
+                                                ConstSmallView<double, Space> norms)
+    -> std::optional<ScaledView<float, Space>> {
   if (outgrown_) replace(context);
-  if (single_ == nullptr) return full(context).apply(context, X, norms, Y);
+  if (single_ == nullptr) return std::nullopt;
   const PhaseScope phase(context, Phase::preconditioner);
   norm_scales(context, norms, scales(context, X.cols()));
-  apply_single(context, X, Y);
+  return product(context, X);
 }
 
 /// Memory for s_j and 1/s_j of b columns.
@@ -123,17 +141,17 @@ BlockView<float, typename Ctx::Space> LoweredPreconditioner<Ctx>::rounded(
   return x;
 }
 
-/// Y = M X by the scales in `scales_`.
+/// M X by the scales in `scales_`.
 template <class Ctx>
-void LoweredPreconditioner<Ctx>::apply_single(Ctx& context, ConstBlockView<double, Space> X,
-                                              BlockView<double, Space> Y) {
+auto LoweredPreconditioner<Ctx>::product(Ctx& context, ConstBlockView<double, Space> X)
+    -> ScaledView<float, Space> {
   const Index b = X.cols();
-  if (between_ != nullptr) return between_->apply_between(context, X, scales_.view(b, 2), Y);
+  if (between_ != nullptr) return between_->product(context, X, scales_.view(b, 2));
   const BlockView<float, Space> x = rounded(context, X);
   reserve_columns(context, this->rows(), b, y_);
   const BlockView<float, Space> y = y_.columns(0, b);
   single_->apply(context, x, y);
-  convert<double, float>(context, y, scales_.view(b, 2).block(0, 1, b, 1), Y);
+  return {y, {}, scales_.view(b, 2).block(0, 1, b, 1)};
 }
 
 template <class Ctx>

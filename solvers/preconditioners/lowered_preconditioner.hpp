@@ -6,6 +6,7 @@
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/solvers/preconditioners/between_precisions.hpp>
+#include <heddle/solvers/preconditioners/kept_product.hpp>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,7 +23,7 @@ namespace heddle {
 /// and norms from products with A in double precision. M moves half of the bytes of the same
 /// preconditioner in double precision.
 template <class Ctx>
-class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
+class LoweredPreconditioner final : public Preconditioner<double, Ctx>, public KeptProduct<Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -53,6 +54,8 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   void set_strength(Index strength) override;
   Index suitable_strength(Ctx& context, ConstBlockView<double, Space> X,
                           std::span<const double> energies) override;
+  std::optional<ScaledView<float, Space>> apply_and_keep(
+      Ctx& context, ConstBlockView<double, Space> X, ConstSmallView<double, Space> norms) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<double, Space> X,
@@ -66,7 +69,7 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   void take(std::unique_ptr<Preconditioner<float, Ctx>> lowered);
   SmallView<double, Space> scales(Ctx& context, Index b);
   BlockView<float, Space> rounded(Ctx& context, ConstBlockView<double, Space> X);
-  void apply_single(Ctx& context, ConstBlockView<double, Space> X, BlockView<double, Space> Y);
+  ScaledView<float, Space> product(Ctx& context, ConstBlockView<double, Space> X);
   Preconditioner<double, Ctx>& full(Ctx& context);
 
   MakeFull make_full_;
@@ -76,7 +79,7 @@ class LoweredPreconditioner final : public Preconditioner<double, Ctx> {
   Index strength_ = 0;                                  // as set last
   std::unique_ptr<Preconditioner<float, Ctx>> single_;  // M, null once it is in double precision
   BetweenPrecisions<float, Ctx>* between_ =
-      nullptr;  // M, where it takes blocks in double precision itself
+      nullptr;  // M, where it reads blocks in double precision itself
   std::unique_ptr<Preconditioner<double, Ctx>> full_;  // null until `full` has made it
   MultiVector<float, Space> x_, y_;                    // n×b, b the widest block so far
   SmallMatrix<double, Space> scales_;                  // of `norm_scales`, for b columns

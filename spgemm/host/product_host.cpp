@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/filled_buffer.hpp>
 #include <heddle/spgemm/host/column_set.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -39,14 +41,14 @@ Index row_products(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& 
 }
 
 /// Boundaries of at most `kPieces` pieces. `work` holds the sums of the rows' work before each row.
-std::vector<Index> equal_pieces(const std::vector<Index>& work) {
+std::vector<Index> equal_pieces(const Buffer<Index, HostSpace>& work) {
   const Index rows = static_cast<Index>(work.size()) - 1;
-  const Index total = work.back();
+  const Index total = work.data()[rows];
   const Index pieces = std::clamp<Index>(total / kLeastWork, 1, kPieces);
   std::vector<Index> begins;
   for (Index p = 0; p < pieces; ++p) {
-    const auto at = std::lower_bound(work.begin(), work.end(), total / pieces * p);
-    begins.push_back(static_cast<Index>(at - work.begin()));
+    const Index* const end = work.data() + work.size();
+    begins.push_back(std::lower_bound(work.data(), end, total / pieces * p) - work.data());
   }
   begins.push_back(rows);
   return begins;
@@ -125,12 +127,13 @@ template <class T>
 ProductSchedule<HostSpace> deal_out(HostContext& context, const CsrView<T, HostSpace>& A,
                                     const CsrView<T, HostSpace>& B, Index& multiplications) {
   const auto rows = static_cast<std::size_t>(A.rows);
-  std::vector<Index> work(rows + 1);
+  Buffer<Index, HostSpace> work(context, rows + 1);
+  work[0] = 0;
   parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
     work[static_cast<std::size_t>(i) + 1] = row_products(A, B, i) + kRowWork;
   });
   for (std::size_t i = 0; i < rows; ++i) work[i + 1] += work[i];
-  multiplications = work.back() - kRowWork * A.rows;
+  multiplications = work[rows] - kRowWork * A.rows;
   return {.row_offsets = {},
           .piece_begins = equal_pieces(work),
           .repeats_in_A = repeated_rows(context, A),
@@ -192,20 +195,51 @@ class RowSums {
   std::vector<std::int32_t> columns_;  // whose sums were 0 when a term was added
 };
 
-/// Rows of C in the order of their numbers.
+/// Rows of C in the order of their numbers, in `RowMemory`.
 template <class T>
 struct ComputedRows {
-  std::vector<std::int32_t> columns;
-  std::vector<T> values;
+  Index entries = 0;
+  T* values = nullptr;
+  std::int32_t* columns = nullptr;
+};
+
+/// Memory of the context for the rows that all threads compute, a few large pieces for many rows.
+template <class T>
+class RowMemory {
+ public:
+  explicit RowMemory(HostContext& context) : context_(context) {}
+
+  /// Memory for so many entries.
+  ComputedRows<T> rows(Index entries) {
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    constexpr std::size_t kCacheLine = 64;
+    const std::size_t values = static_cast<std::size_t>(entries) * sizeof(T);
+    const std::size_t bytes = values + static_cast<std::size_t>(entries) * sizeof(std::int32_t);
+    const std::lock_guard lock(mutex_);
+    if (pieces_.empty() || pieces_.back().size() - used_ < bytes) {
+      pieces_.emplace_back(context_, std::max(kPiece, bytes));
+      used_ = 0;
+    }
+    std::byte* const place = pieces_.back().data() + used_;
+    used_ =
+        std::min(used_ + (bytes + kCacheLine - 1) / kCacheLine * kCacheLine, pieces_.back().size());
+    return {entries, reinterpret_cast<T*>(place), reinterpret_cast<std::int32_t*>(place + values)};
+  }
+
+ private:
+  HostContext& context_;
+  std::mutex mutex_;
+  std::vector<Buffer<std::byte, HostSpace>> pieces_;
+  std::size_t used_ = 0;  // bytes of the last piece
 };
 
 /// Computes the rows of C piece by piece, both columns and values. One per thread.
 template <class T>
 class RowMultiplier {
  public:
-  RowMultiplier(const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
-                const ProductSchedule<HostSpace>& schedule)
-      : A_(A), B_(B), schedule_(schedule), set_(B.cols), sums_(B.cols) {}
+  RowMultiplier(RowMemory<T>& memory, const CsrView<T, HostSpace>& A,
+                const CsrView<T, HostSpace>& B, const ProductSchedule<HostSpace>& schedule)
+      : memory_(memory), A_(A), B_(B), schedule_(schedule), set_(B.cols), sums_(B.cols) {}
 
   /// The rows first … end − 1. lengths[i] ← the entries of row i.
   ComputedRows<T> compute(Index first, Index end, Index* lengths) {
@@ -224,8 +258,10 @@ class RowMultiplier {
       sums_.take(columns_.data() + place, lengths[i], values_.data() + place);
       place += lengths[i];
     }
-    return {{columns_.begin(), columns_.begin() + place},
-            {values_.begin(), values_.begin() + place}};
+    ComputedRows<T> computed = memory_.rows(place);
+    std::copy_n(columns_.data(), place, computed.columns);
+    std::copy_n(values_.data(), place, computed.values);
+    return computed;
   }
 
  private:
@@ -236,6 +272,7 @@ class RowMultiplier {
     values_.resize(2 * wanted);
   }
 
+  RowMemory<T>& memory_;
   const CsrView<T, HostSpace>& A_;
   const CsrView<T, HostSpace>& B_;
   const ProductSchedule<HostSpace>& schedule_;
@@ -318,27 +355,27 @@ HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T
   const std::vector<Index>& begins = schedule.piece_begins;
   const Index pieces = std::ssize(begins) - 1;
   const int members = detail::members_for(context, begins);
-  std::vector<Index> lengths(static_cast<std::size_t>(A.rows));
+  Buffer<Index, HostSpace> lengths(context, static_cast<std::size_t>(A.rows));
   std::vector<detail::ComputedRows<T>> computed(static_cast<std::size_t>(pieces));
+  detail::RowMemory<T> memory(context);
   std::vector<std::optional<detail::RowMultiplier<T>>> multipliers(
       static_cast<std::size_t>(members));
   parallel_for(members, pieces, [&](Index piece, int member) {
     const auto p = static_cast<std::size_t>(piece);
     auto& multiplier = multipliers[static_cast<std::size_t>(member)];
-    if (!multiplier) multiplier.emplace(A, B, schedule);
+    if (!multiplier) multiplier.emplace(memory, A, B, schedule);
     computed[p] = multiplier->compute(begins[p], begins[p + 1], lengths.data());
   });
   Index nnz = 0;
-  for (const auto& rows : computed) nnz += std::ssize(rows.columns);
+  for (const auto& rows : computed) nnz += rows.entries;
   HostCsrMatrix<T> C(context, A.rows, B.cols, nnz);
   C.row_offsets()[0] = 0;
-  std::partial_sum(lengths.begin(), lengths.end(), C.row_offsets() + 1);
+  std::partial_sum(lengths.data(), lengths.data() + A.rows, C.row_offsets() + 1);
   parallel_for(members, pieces, [&](Index piece) {
     const auto p = static_cast<std::size_t>(piece);
     const Index begin = C.row_offsets()[begins[p]];
-    std::copy(computed[p].columns.begin(), computed[p].columns.end(), C.columns() + begin);
-    std::copy(computed[p].values.begin(), computed[p].values.end(), C.values() + begin);
-    computed[p] = {};
+    std::copy_n(computed[p].columns, computed[p].entries, C.columns() + begin);
+    std::copy_n(computed[p].values, computed[p].entries, C.values() + begin);
   });
   context.profile().count(
       detail::stored_bytes(A) + detail::stored_bytes(B) + detail::stored_bytes(C.view()),

@@ -155,8 +155,8 @@ TEST(Multigrid, SemidefiniteMatricesAreHandledAndShiftedOnesRefusedWithTheReason
 
 TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
   const auto of = [](const GallerySpec& spec) {
-    Problem problem{.A = Matrix::generate(spec)};
     HostContext context;
+    Problem problem{.A = Matrix::generate(spec)};
     MultiVector<double, HostSpace> R(context, problem.A.rows(), 8);
     for (Index i = 0; i < R.rows(); ++i) {
       for (Index j = 0; j < 8; ++j) R.view()(i, j) = std::cos(static_cast<double>(i % 911 * j + i));
@@ -183,8 +183,8 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
 
 /// The solution for the right-hand side b_i = cos(i² mod 911).
 Solution solve_one_column(const GallerySpec& spec, Request request = {}) {
-  Problem problem{.A = Matrix::generate(spec)};
   HostContext context;
+  Problem problem{.A = Matrix::generate(spec)};
   MultiVector<double, HostSpace> b(context, problem.A.rows(), 1);
   for (Index i = 0; i < b.rows(); ++i) b.view()(i, 0) = std::cos(static_cast<double>(i * i % 911));
   problem.rhs = Block(std::move(b));
@@ -225,12 +225,12 @@ TEST(AutomaticPreconditioner, OfOneColumnChangesWhereItsStepsAreMany) {
 }
 
 TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
+  HostContext context;
   Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
   for (const bool on_gpu : {false, true}) {
     EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem, on_gpu),
               "chebyshev of A, degree auto, or multigrid");
   }
-  HostContext context;
   problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 2));
   EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
             "chebyshev of A, degree auto, or multigrid, or jacobi");

@@ -96,14 +96,14 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 }
 
 template <Scalar T, class Ctx>
-void ChebyshevPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView<double, Space> X,
-                                                    ConstSmallView<double, Space> scales,
-                                                    BlockView<double, Space> Y) {
+auto ChebyshevPreconditioner<T, Ctx>::product(Ctx& context, ConstBlockView<double, Space> X,
+                                              ConstSmallView<double, Space> scales)
+    -> ScaledView<T, Space> {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
   convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1), right_.columns(0, b));
-  convert<double, T, T>(context, scaling(), iterate(context, b), scales.block(0, 1, b, 1), Y);
+  return {iterate(context, b), scaling(), scales.block(0, 1, b, 1)};
 }
 
 /// The d-th iterate from the right-hand sides in the first b columns of `right_`, all c times those

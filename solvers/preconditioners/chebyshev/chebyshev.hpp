@@ -70,8 +70,8 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>,
   Index suitable_strength(Ctx& context, ConstBlockView<T, Space> X,
                           std::span<const double> energies) override;
 
-  void apply_between(Ctx& context, ConstBlockView<double, Space> X,
-                     ConstSmallView<double, Space> scales, BlockView<double, Space> Y) override;
+  ScaledView<T, Space> product(Ctx& context, ConstBlockView<double, Space> X,
+                               ConstSmallView<double, Space> scales) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/filled_buffer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/connections.hpp>
 #include <numeric>
@@ -90,13 +91,13 @@ HostCsrMatrix<double> block_norms(HostContext& context, const Grid<HostSpace>& g
 /// blocks up to their signs.
 struct Weights {
   Buffer<float, HostSpace> values;
-  std::vector<float> largest;  ///< of the connections of each node
+  Buffer<float, HostSpace> largest;  ///< of the connections of each node
 };
 
 Weights weights_of(HostContext& context, int threads, CsrView<double, HostSpace> N) {
   const Buffer<double, HostSpace> diagonal = extract_diagonal<double>(context, N);
   Weights weights{{context, static_cast<std::size_t>(N.nnz)},
-                  std::vector<float>(static_cast<std::size_t>(N.rows), 0.0F)};
+                  filled(context, static_cast<std::size_t>(N.rows), 0.0F)};
   parallel_for(threads, N.rows, [&](Index I) {
     const auto i = static_cast<std::size_t>(I);
     const double of_node = std::abs(diagonal[i]);

@@ -190,9 +190,9 @@ void MultigridPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 }
 
 template <Scalar T, class Ctx>
-void MultigridPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView<double, Space> X,
-                                                    ConstSmallView<double, Space> scales,
-                                                    BlockView<double, Space> Y) {
+auto MultigridPreconditioner<T, Ctx>::product(Ctx& context, ConstBlockView<double, Space> X,
+                                              ConstSmallView<double, Space> scales)
+    -> ScaledView<T, Space> {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
@@ -201,8 +201,7 @@ void MultigridPreconditioner<T, Ctx>::apply_between(Ctx& context, ConstBlockView
   convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1),
                         finest.right.columns(0, b));
   cycle(context, 0, width);
-  convert<double, T, T>(context, scaling(), finest.solution.columns(0, b), scales.block(0, 1, b, 1),
-                        Y);
+  return {finest.solution.columns(0, b), scaling(), scales.block(0, 1, b, 1)};
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MultigridPreconditioner<T, Ctx>;

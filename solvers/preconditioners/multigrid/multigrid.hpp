@@ -64,8 +64,8 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx>,
   /// Stored entries of all levels per entry of the finest one.
   double operator_complexity() const noexcept { return heddle::operator_complexity(sizes_); }
 
-  void apply_between(Ctx& context, ConstBlockView<double, Space> X,
-                     ConstSmallView<double, Space> scales, BlockView<double, Space> Y) override;
+  ScaledView<T, Space> product(Ctx& context, ConstBlockView<double, Space> X,
+                               ConstSmallView<double, Space> scales) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;

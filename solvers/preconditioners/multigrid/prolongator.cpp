@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/filled_buffer.hpp>
 #include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
@@ -12,13 +13,13 @@ namespace {
 /// The rows of each aggregate, in ascending order: `rows[offsets[a]]` … `rows[offsets[a+1] − 1]`.
 struct AggregateRows {
   std::vector<std::int64_t> offsets;
-  std::vector<std::int64_t> rows;
+  Buffer<std::int64_t, HostSpace> rows;
 
   Index count(std::size_t a) const { return offsets[a + 1] - offsets[a]; }
   Index row(std::size_t a, Index i) const { return rows[static_cast<std::size_t>(offsets[a] + i)]; }
 };
 
-AggregateRows rows_of_aggregates(const Grid<HostSpace>& grid,
+AggregateRows rows_of_aggregates(HostContext& context, const Grid<HostSpace>& grid,
                                  const Aggregates<HostSpace>& aggregates) {
   AggregateRows sorted;
   sorted.offsets.assign(static_cast<std::size_t>(aggregates.count) + 1, 0);
@@ -31,7 +32,7 @@ AggregateRows rows_of_aggregates(const Grid<HostSpace>& grid,
   for (std::size_t a = 1; a < sorted.offsets.size(); ++a) {
     sorted.offsets[a] += sorted.offsets[a - 1];
   }
-  sorted.rows.resize(static_cast<std::size_t>(sorted.offsets.back()));
+  sorted.rows = {context, static_cast<std::size_t>(sorted.offsets.back())};
   std::vector<std::int64_t> next(sorted.offsets.begin(), sorted.offsets.end() - 1);
   for (std::size_t I = 0; I < nodes; ++I) {
     if (aggregates.of_node[I] < 0) continue;
@@ -89,7 +90,7 @@ class ColumnFactors {
 
 /// Q and R of all aggregates, one after the other. Q is stored by columns, R, m×m, by rows.
 struct AggregateFactors {
-  std::vector<double> Q, R;
+  Buffer<double, HostSpace> Q, R;
   std::vector<std::int64_t>
       first_columns;  ///< of T, per aggregate, and the columns of T at the end
 };
@@ -107,8 +108,8 @@ AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> 
   const Index m = X.cols();
   const std::size_t columns = static_cast<std::size_t>(m);
   const std::size_t aggregates = of.offsets.size() - 1;
-  AggregateFactors made{std::vector<double>(of.rows.size() * columns),
-                        std::vector<double>(aggregates * columns * columns, 0.0),
+  AggregateFactors made{{context, of.rows.size() * columns},
+                        filled(context, aggregates * columns * columns, 0.0),
                         std::vector<std::int64_t>(aggregates + 1, 0)};
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
@@ -127,16 +128,16 @@ AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> 
 /// T with the parts Q in the rows and columns of their aggregates.
 HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const AggregateRows& of,
                                const AggregateFactors& factors) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1, 0);
+  auto offsets = filled<std::int64_t>(context, static_cast<std::size_t>(n) + 1, 0);
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rank = factors.first_columns[a + 1] - factors.first_columns[a];
     for (Index i = 0; i < of.count(a); ++i) {
       offsets[static_cast<std::size_t>(of.row(a, i)) + 1] = rank;
     }
   });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), offsets.back());
-  std::copy(offsets.begin(), offsets.end(), T.row_offsets());
+  std::partial_sum(offsets.data(), offsets.data() + n + 1, offsets.data());
+  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), offsets.data()[n]);
+  std::copy_n(offsets.data(), n + 1, T.row_offsets());
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
     const Index first = factors.first_columns[a];
@@ -182,8 +183,8 @@ class FilteredEntries {
 
 /// The places of the entries of Ā, its diagonal with 0 for rows of null vectors, and λ.
 struct FilterSurvey {
-  std::vector<std::int64_t> offsets;
-  std::vector<double> diagonal;
+  Buffer<std::int64_t, HostSpace> offsets;
+  Buffer<double, HostSpace> diagonal;
   double bound = 0;
 };
 
@@ -194,8 +195,8 @@ struct FilteredRow {
 };
 
 /// The sums of the absolute values of A, per row, in columns of other processes.
-std::vector<double> remote_sums(const CsrView<double, HostSpace>& A) {
-  std::vector<double> sums(static_cast<std::size_t>(A.rows), 0.0);
+Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double, HostSpace>& A) {
+  Buffer<double, HostSpace> sums = filled(context, static_cast<std::size_t>(A.rows), 0.0);
   if (A.remote == nullptr) return sums;
   const CsrView<double, HostSpace> remote = A.remote->entries.view();
   for (Index k = 0; k < remote.rows; ++k) {
@@ -210,9 +211,9 @@ std::vector<double> remote_sums(const CsrView<double, HostSpace>& A) {
 FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace> A,
                     const FilteredEntries& entries, double upper_bound) {
   const auto n = static_cast<std::size_t>(A.rows);
-  FilterSurvey made{std::vector<std::int64_t>(n + 1, 0), std::vector<double>(n)};
-  const std::vector<double> remote = remote_sums(A);
-  std::vector<double> bounds(n, 0.0);  // Gershgorin's
+  FilterSurvey made{filled<std::int64_t>(context, n + 1, 0), {context, n}};
+  const Buffer<double, HostSpace> remote = remote_sums(context, A);
+  Buffer<double, HostSpace> bounds = filled(context, n, 0.0);  // Gershgorin's
   parallel_for(threads, A.rows, [&](Index row) {
     FilteredRow sums;
     entries.for_each(row, [&](std::int64_t e, bool kept) {
@@ -249,7 +250,7 @@ TentativeProlongator<HostSpace> tentative_prolongator(HostContext& context,
                                                       const Grid<HostSpace>& grid,
                                                       const Aggregates<HostSpace>& aggregates) {
   const Index m = grid.near_null.cols();
-  const AggregateRows sorted = rows_of_aggregates(grid, aggregates);
+  const AggregateRows sorted = rows_of_aggregates(context, grid, aggregates);
   AggregateFactors factors = factor(context, grid.near_null.view(), sorted);
   TentativeProlongator<HostSpace> made;
   made.T = assemble(context, grid.A.rows(), m, sorted, factors);
@@ -274,8 +275,8 @@ HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<Hos
   const FilteredEntries entries(grid, strong);
   const FilterSurvey found = survey(context, threads, A, entries, upper_bound);
   const double omega = found.bound > 0 ? 4 / (3 * found.bound) : 0;
-  HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.back());  // I − ω D⁻¹ Ā
-  std::copy(found.offsets.begin(), found.offsets.end(), S.row_offsets());
+  HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.data()[A.rows]);  // I − ω D⁻¹ Ā
+  std::copy_n(found.offsets.data(), A.rows + 1, S.row_offsets());
   parallel_for(threads, A.rows, [&](Index row) {
     const double d = found.diagonal[static_cast<std::size_t>(row)];
     std::int64_t place = found.offsets[static_cast<std::size_t>(row)];

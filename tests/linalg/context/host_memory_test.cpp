@@ -38,11 +38,12 @@ TEST(HostMemory, PiecesOfAnySizeAreSeparateAndAligned) {
   std::mt19937 random(5);
   std::vector<Piece> pieces;
   std::size_t used = 0, most = 0;
-  for (int step = 0; step < 120; ++step) {
+  for (int step = 0; step < 200; ++step) {
     const bool adds = pieces.empty() || (used < 60 * kMiB && random() % 2 == 0);
     if (adds) {
-      const std::size_t bytes = std::array{100 + random() % 5000, 3 * kMiB + random() % (3 * kMiB),
-                                           4 * kMiB + random() % (12 * kMiB)}[random() % 3];
+      const std::size_t bytes = std::array{100 + random() % 5000, 60000 + random() % 400000,
+                                           3 * kMiB + random() % (3 * kMiB),
+                                           4 * kMiB + random() % (12 * kMiB)}[random() % 4];
       Piece piece{static_cast<unsigned char*>(memory.allocate(bytes)), bytes,
                   static_cast<unsigned char>(step)};
       ASSERT_NE(piece.data, nullptr);
@@ -109,6 +110,29 @@ TEST(HostMemory, NoMoreIsKeptAndUsedThanWasUsedAtOnce) {
   memory.deallocate(small, 10 * kMiB);
   memory.deallocate(other, 16 * kMiB);
   EXPECT_EQ(memory.kept_bytes(), 26 * kMiB);
+  memory.release();
+  EXPECT_EQ(memory.kept_bytes(), 0u);
+}
+
+TEST(HostMemory, SmallerPiecesShareHugePages) {
+  if (!keeps()) GTEST_SKIP() << "this build keeps no memory";
+  constexpr std::size_t kBytes = 100 * kMiB / 1024;
+  HostMemory memory;
+  std::vector<Piece> pieces;
+  for (int k = 0; k < 100; ++k) {
+    pieces.push_back({static_cast<unsigned char*>(memory.allocate(kBytes)), kBytes,
+                      static_cast<unsigned char>(k)});
+    pieces.back().fill();
+    EXPECT_LT(memory.kept_bytes(), 2 * kMiB);
+  }
+  for (std::size_t k = 1; k < pieces.size(); k += 2) memory.deallocate(pieces[k].data, kBytes);
+  memory.release();  // no huge page is free as a whole
+  EXPECT_GT(memory.kept_bytes(), 50 * kBytes);
+  for (std::size_t k = 0; k < pieces.size(); k += 2) {
+    EXPECT_TRUE(pieces[k].is_whole());
+    memory.deallocate(pieces[k].data, kBytes);
+  }
+  EXPECT_GT(memory.kept_bytes(), 100 * kBytes);
   memory.release();
   EXPECT_EQ(memory.kept_bytes(), 0u);
 }
