@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/followers.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/linalg/base/available_memory.hpp>
 #include <heddle/spmm/spmm.hpp>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -123,7 +125,21 @@ double Device::memory_bytes() const {
 
 namespace detail {
 
-double host_memory_bytes() { return available_memory().bytes; }
+double host_memory_bytes() {
+  // The options of one solve ask several times within milliseconds. An answer takes the reading of
+  // some twenty files of the system, and changes only with what other processes use.
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kHolds(10);
+  static std::mutex asking;
+  static double bytes = 0;
+  static Clock::time_point outdated;
+  const std::lock_guard lock(asking);
+  if (const Clock::time_point now = Clock::now(); now >= outdated) {
+    bytes = available_memory().bytes;
+    outdated = now + kHolds;
+  }
+  return bytes;
+}
 
 double memory_bytes(const HostContext&) { return host_memory_bytes(); }
 

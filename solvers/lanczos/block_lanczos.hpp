@@ -96,11 +96,12 @@ class BlockLanczosWorkspace {
 /// An iteration is a cycle, that is, all steps from one restart to the next. The basis is fully
 /// reorthogonalised. Pairs that are exact to rounding are locked. Once all wanted pairs have
 /// converged, a further cycle starts from a random block orthogonal to them and searches for missed
-/// pairs, such as copies of a multiple eigenvalue. If as many copies of an eigenvalue were found as
-/// the block has columns, the search continues until Ritz values beyond the wanted ones have
-/// converged. The status is `converged` only after a Rayleigh–Ritz step and residuals from fresh
-/// products with A and B have confirmed the pairs. Numerical trouble is a status in the result.
-/// Misuse throws `InvalidArgument`, which names both sides. Constraints are not supported.
+/// pairs, such as copies of a multiple eigenvalue, unless the first block was random and fewer
+/// copies of each eigenvalue were found than it has columns. If as many were found, the search
+/// continues until Ritz values beyond the wanted ones have converged. The status is `converged`
+/// only after a Rayleigh–Ritz step and residuals from fresh products with A and B have confirmed
+/// the pairs. Numerical trouble is a status in the result. Misuse throws `InvalidArgument`, which
+/// names both sides. Constraints are not supported.
 ///
 /// The result is stored in the workspace until the next solve with it. A and B must be symmetric.
 /// This is not checked. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/lanczos/completeness.hpp>
+#include <span>
 #include <utility>
 
 namespace heddle::detail {
@@ -46,6 +47,27 @@ bool Completeness::next_is_still() {
   const double moved = std::abs(next - std::exchange(next_value_, next));
   const bool zero = pairs_.convergence().is_zero(next, 0) && std::isfinite(moved);
   return zero || moved <= std::sqrt(tolerance_) * std::abs(next);
+}
+
+bool Completeness::first_block_shows_all() const {
+  if (chosen_ || map_.inverts() || pairs_.wanted().size() < nev_) return false;
+  // Of a cluster narrower than √tolerance, the block may have found combinations instead of
+  // eigenvectors, so its values count as copies, those of Ritz pairs that are not wanted, too.
+  const EigenConvergence& convergence = pairs_.convergence();
+  const auto near = [&](double a, double b) {
+    const double distance = convergence.norm_B() * std::abs(a - b);
+    return !(convergence.scaled(a, distance) > std::sqrt(asked_));
+  };
+  const std::span<const double> values =
+      std::span(pairs_.wanted().values).subspan(static_cast<std::size_t>(known_));
+  return std::all_of(values.begin(), values.end(), [&](double value) {
+    auto copies = std::count_if(values.begin(), values.end(),
+                                [&](double other) { return near(value, other); });
+    for (Index j = nev_ - pairs_.locked(); j < ritz_.order(); ++j) {
+      if (near(value, map_.lambda_at(ritz_.value(j)))) ++copies;
+    }
+    return copies < block_;
+  });
 }
 
 bool Completeness::others_would_show(bool full) const {

@@ -9,17 +9,20 @@ namespace heddle::detail {
 /// been missed, such as further copies of a multiple eigenvalue. Everything is kept by reference.
 class Completeness {
  public:
-  /// `block`: b, the columns of a step. `tolerance`: the largest scaled residual of a Ritz pair
-  /// from which nothing changes any more, whatever residuals the criterion allows. `guessed`: the
-  /// first block of the solve held initial guesses. `known`: the number of null vectors that were
-  /// known before the solve. They are the first of the wanted pairs, and there are no others.
+  /// `block`: b, the columns of a step. `asked`: the tolerance of the criterion. `tolerance`: the
+  /// largest scaled residual of a Ritz pair from which nothing changes any more, whatever residuals
+  /// the criterion allows. `guessed`: the first block of the solve held initial guesses. `known`:
+  /// the number of null vectors that were known before the solve. They are the first of the wanted
+  /// pairs, and there are no others.
   Completeness(const PairLedger& pairs, const SpectralMap& map, const LanczosRitz& ritz,
-               Index block, Index nev, double tolerance, bool guessed, Index known) noexcept
+               Index block, Index nev, double asked, double tolerance, bool guessed,
+               Index known) noexcept
       : pairs_(pairs),
         map_(map),
         ritz_(ritz),
         block_(block),
         nev_(nev),
+        asked_(asked),
         tolerance_(tolerance),
         guessed_(guessed),
         known_(known) {}
@@ -44,8 +47,15 @@ class Completeness {
   /// while the value still moves.
   bool next_is_still();
 
+  /// Notes that the basis begins with vectors that were chosen, not with a random block.
+  void note_chosen_block() noexcept { chosen_ = true; }
+
   /// Saves or loads the state between two calls.
-  void archive(Archive& archive) { archive.values(next_value_); }
+  void archive(Archive& archive) { archive.values(next_value_, chosen_); }
+
+  /// Before a check: whether the first block, which was random, has shown all copies of each wanted
+  /// eigenvalue, so that a check could find no others.
+  bool first_block_shows_all() const;
 
   /// For a check that has found no pair: whether it would have found a missed pair.
   bool others_would_show(bool full) const;
@@ -61,8 +71,10 @@ class Completeness {
   const LanczosRitz& ritz_;
   Index block_;
   Index nev_;
+  double asked_;
   double tolerance_;
   bool guessed_;
+  bool chosen_ = false;  // whether the first block was not random
   Index known_;
   double next_value_ = std::numeric_limits<double>::quiet_NaN();  // of the last `next_is_still`
 };

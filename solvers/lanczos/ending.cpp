@@ -37,12 +37,18 @@ MonitorState BlockLanczosSolve<T, Ctx>::shown(const IterationRecord& record) {
   return {record, options_.nev, values, residuals};
 }
 
-/// Claims convergence if all wanted pairs have converged and a check for missed pairs has found
-/// none. If such a check is still to be done, it follows this cycle.
+/// Claims convergence if all wanted pairs have converged, and a check for missed pairs has found
+/// none or could find none. If such a check is still to be done, it follows this cycle. Where it
+/// could find none, it is done nevertheless if the errors of the pairs cannot be bounded without
+/// the values next to them that it finds.
 template <Scalar T, class Ctx>
 Claim BlockLanczosSolve<T, Ctx>::claim() {
   if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
   if (!pairs_.checking() || pairs_.missed() > 0) {
+    if (!pairs_.checking() && completeness_.first_block_shows_all() &&
+        verification_.measure_best(pairs_.convergence()).confirmed() && !beyond_interval()) {
+      return Claim::confirmed;
+    }
     next_ = AfterCycle::begin_check;
     return Claim::none;
   }
@@ -95,11 +101,7 @@ bool BlockLanczosSolve<T, Ctx>::stagnated() {
 /// the cycle.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::verify(const EigenConvergence& convergence) {
-  const PhaseScope phase(context_, Phase::verify);
-  verification_.collect();
-  const Index count = std::min(pairs_.wanted().size(), options_.nev);
-  const Verdict verdict =
-      verification_.rayleigh_ritz(count) ? verification_.measure(count, convergence) : Verdict{};
+  const Verdict verdict = verification_.measure_best(convergence);
   const bool beyond = beyond_interval();
   if (verdict.confirmed() && !beyond) {
     next_ = AfterCycle::thick_restart;

@@ -59,12 +59,13 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
               storage.result.history, kMostRefuted),
       choice_(context, problem, options, storage.shape.max_basis, F_, ritz_, pairs_, engine_),
       known_(known_vectors(problem)),
-      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev,
+      completeness_(pairs_, F_.map(), ritz_, storage.shape.block, options.nev, options.tolerance,
                     std::min(options.tolerance, kDefaultTolerance<T>),
                     problem.initial_guess.cols() > 0 && !problem.guess_from_random, known_.cols()),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
   pairs_.reset(options, std::numeric_limits<T>::epsilon(), known_.cols());
+  if (problem.initial_guess.cols() > 0) completeness_.note_chosen_block();
 }
 
 template <Scalar T, class Ctx>
@@ -315,6 +316,7 @@ void BlockLanczosSolve<T, Ctx>::begin_check() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::reopen() {
   stagnation_.restart(result_.iterations);
+  completeness_.note_chosen_block();
   basis_.clear();
   const Block X = result_.eigenvectors.columns(0, options_.nev);
   const auto list = [](const auto& numbers) {

@@ -62,6 +62,14 @@ Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& conve
 }
 
 template <Scalar T, class Ctx>
+Verdict Verification<T, Ctx>::measure_best(const EigenConvergence& convergence) {
+  const PhaseScope phase(context_, Phase::verify);
+  collect();
+  const Index count = std::min(s_.pairs.wanted().size(), options_.nev);
+  return rayleigh_ritz(count) ? measure(count, convergence) : Verdict{};
+}
+
+template <Scalar T, class Ctx>
 void Verification<T, Ctx>::measure_ritz_pairs() {
   const PhaseScope phase(context_, Phase::verify);
   collect();

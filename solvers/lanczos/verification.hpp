@@ -32,6 +32,9 @@ class Verification {
   /// their values, after that step.
   Verdict measure(Index count, const EigenConvergence& convergence);
 
+  /// Does all of this for the best current pairs.
+  Verdict measure_best(const EigenConvergence& convergence);
+
   /// Replaces the bounds of the residuals of the current pairs by measured residuals.
   void measure_ritz_pairs();
 

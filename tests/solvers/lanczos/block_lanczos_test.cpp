@@ -125,6 +125,36 @@ TEST(BlockLanczos, FindsMoreCopiesThanSeveralBlocksHaveColumns) {
   for (const double value : result.eigenvalues) EXPECT_NEAR(value, 1, 1e-5);
 }
 
+/// Cycles after the one in which the last wanted pair has converged.
+Index cycles_of_search(const std::vector<double>& values, Index nev, Index block) {
+  HostContext context;
+  DiagonalOperator<double> A(values);
+  const auto result =
+      block_lanczos<double, HostContext>(context, {&A}, options_for(nev, Which::largest, block));
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (Index j = 0; j < nev; ++j) {
+    const auto place = static_cast<std::size_t>(j);
+    EXPECT_NEAR(result.eigenvalues[place], values[values.size() - 1 - place], 1e-7);
+  }
+  return std::count_if(result.history.begin(), result.history.end(),
+                       [&](const IterationRecord& each) { return each.converged == nev; }) -
+         1;
+}
+
+TEST(BlockLanczos, SearchesForCopiesOnlyWhereTheBlockMayNotHaveShownThem) {
+  std::vector<double> values;
+  for (int j = 0; j < 600; ++j) values.push_back(0.01 * j);
+  for (int j = 0; j < 8; ++j) values.push_back(8 + j);
+  EXPECT_EQ(cycles_of_search(values, 6, 4), 0);
+  values[605] = values[606] = values[607] = 15;
+  EXPECT_EQ(cycles_of_search(values, 6, 4), 0);
+  values[604] = 15;
+  EXPECT_GT(cycles_of_search(values, 6, 4), 0);
+  EXPECT_EQ(cycles_of_search(values, 6, 5), 0);
+  for (std::size_t j = 604; j < 608; ++j) values[j] = 15 - 1e-9 * static_cast<double>(608 - j);
+  EXPECT_GT(cycles_of_search(values, 6, 4), 0);
+}
+
 TEST(BlockLanczos, TheFilterChangesTheWayAndNotTheValues) {
   HostContext context;
   auto A = make_operator<double>(context, {"laplace3d", {14, 15, 16}});

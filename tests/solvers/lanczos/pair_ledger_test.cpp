@@ -41,7 +41,9 @@ struct Ledger {
     step(values, Numbers(values.size(), residual));
   }
 
-  Completeness completeness() const { return {pairs, map, ritz, block, nev, 1e-8, guessed, 0}; }
+  Completeness completeness() const {
+    return {pairs, map, ritz, block, nev, 1e-8, 1e-8, guessed, 0};
+  }
 
   Index nev;
   Index block;
@@ -264,6 +266,28 @@ TEST(PairLedger, TheCheckShowsAllUnlessAsManyCopiesAsTheBlockIsWideWereFound) {
   simple.pairs.begin_check();
   simple.step({4, 5}, 1);
   EXPECT_TRUE(simple.completeness().others_would_show(true)) << "no eigenvalue has two copies";
+}
+
+TEST(PairLedger, ARandomBlockShowsAllOfFewerCopiesThanItHasColumns) {
+  const auto shows_all = [](const Numbers& values, const auto& prepare) {
+    Ledger ledger(3, 40, 2);
+    prepare(ledger);
+    ledger.step(values, 1e-9);
+    return ledger.completeness().first_block_shows_all();
+  };
+  const auto nothing = [](Ledger&) {};
+  EXPECT_TRUE(shows_all({1, 2, 3, 4}, nothing));
+  EXPECT_FALSE(shows_all({1, 2, 2, 4}, nothing)) << "a third copy may be missing";
+  EXPECT_FALSE(shows_all({1, 2, 2.005, 4}, nothing)) << "as near as √(1e-8) ‖A‖: combinations";
+  EXPECT_FALSE(shows_all({1, 2, 3, 3.005}, nothing)) << "the cluster is not all wanted";
+  EXPECT_TRUE(shows_all({1, 2, 3, 3.02, 3.021}, nothing)) << "a cluster that is not wanted";
+  EXPECT_FALSE(shows_all({1, 2}, nothing)) << "too few pairs";
+  EXPECT_FALSE(shows_all({1, 2, 3, 4}, [](Ledger& ledger) { ledger.map.set_inverse(0, 100); }));
+  Ledger ledger(3, 40, 2);
+  ledger.step({1, 2, 3, 4}, 1e-9);
+  Completeness guessed = ledger.completeness();
+  guessed.note_chosen_block();
+  EXPECT_FALSE(guessed.first_block_shows_all()) << "the first block was not random";
 }
 
 TEST(PairLedger, GoesOnFromAnArchive) {
