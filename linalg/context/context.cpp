@@ -2,10 +2,18 @@
 #include <heddle/linalg/base/available_cpus.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/context.hpp>
+#include <mutex>
 #include <string>
 #include <utility>
 
 namespace heddle {
+namespace {
+
+/// Buffers may be allocated and freed on any thread.
+std::mutex counting;
+
+}  // namespace
+
 HostContext::HostContext(int threads, std::shared_ptr<Processes> processes)
     : threads_(threads > 0 ? threads : detail::default_threads()),
       processes_(std::move(processes)) {
@@ -25,6 +33,7 @@ void* HostContext::allocate(std::size_t bytes) {
                                  " bytes with " + std::to_string(allocation_count_.live_bytes) +
                                  " in use");
   }
+  const std::lock_guard lock(counting);
   ++allocation_count_.allocations;
   allocation_count_.live_bytes += bytes;
   allocation_count_.peak_bytes =
@@ -35,6 +44,7 @@ void* HostContext::allocate(std::size_t bytes) {
 void HostContext::deallocate(void* pointer, std::size_t bytes) noexcept {
   if (pointer == nullptr) return;
   memory_.deallocate(pointer, bytes);
+  const std::lock_guard lock(counting);
   allocation_count_.live_bytes -= bytes;
 }
 

@@ -115,7 +115,9 @@ void HostMemory::deallocate(void* pointer, std::size_t bytes) noexcept {
 
 void HostMemory::release() noexcept {
   const std::lock_guard lock(large_pieces);
-  release_beyond(0);
+  for (const auto& [piece, size] : pieces_) unmap_pages(piece, size);
+  pieces_.clear();
+  kept_ = 0;
 }
 
 /// The end of the smallest kept piece that is large enough, nullptr if there is none.

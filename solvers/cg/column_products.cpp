@@ -63,7 +63,7 @@ auto ColumnProducts<T, Ctx>::precondition(ConstSmallView<double, Space> norms,
                                           MultiVector<T, Space>& Z) -> ConstBlockView<T, Space> {
   const Block R = s_.R.columns(0, s_.ledger.active);
   if (system_.preconditioner == nullptr) return R;
-  if (Z.cols() == 0) Z = MultiVector<T, Space>(context_, s_.R.rows(), s_.R.cols());
+  if (Z.cols() < R.cols()) Z = MultiVector<T, Space>(context_, R.rows(), R.cols());
   const Block MR = Z.columns(0, R.cols());
   system_.preconditioner->apply(context_, R, norms, MR);
   energies_ = s_.packet.add(R.cols(), 1);

@@ -38,8 +38,8 @@ class ColumnProducts {
   /// Q = A P, counted as a matrix pass.
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
-  /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z, n×b,
-  /// which is made at the first call, and r_jᵀM⁻¹r_j are added to the packet. `norms` are the ‖r_j‖
+  /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z,
+  /// which is made anew where it has too few columns, and r_jᵀM⁻¹r_j are added to the packet. `norms` are the ‖r_j‖
   /// (s×1, in the memory of R).
   ConstBlockView<T, Space> precondition(ConstSmallView<double, Space> norms,
                                         MultiVector<T, Space>& Z);

@@ -52,11 +52,13 @@ bool Completeness::next_is_still() {
 bool Completeness::first_block_shows_all() const {
   if (chosen_ || map_.inverts() || pairs_.wanted().size() < nev_) return false;
   // Of a cluster narrower than √tolerance, the block may have found combinations instead of
-  // eigenvectors, so its values count as copies, those of Ritz pairs that are not wanted, too.
+  // eigenvectors, so its values count as copies, those of Ritz pairs that are not wanted, too. The
+  // tolerance is relative to the scale of residuals here, also where the criterion is absolute.
   const EigenConvergence& convergence = pairs_.convergence();
   const auto near = [&](double a, double b) {
+    const double tolerance = std::max(asked_, convergence.scaled(a, convergence.allowed(a)));
     const double distance = convergence.norm_B() * std::abs(a - b);
-    return !(convergence.scaled(a, distance) > std::sqrt(asked_));
+    return !(convergence.scaled(a, distance) > std::sqrt(tolerance));
   };
   const std::span<const double> values =
       std::span(pairs_.wanted().values).subspan(static_cast<std::size_t>(known_));

@@ -45,9 +45,12 @@ template <Scalar T, class Ctx>
 Claim BlockLanczosSolve<T, Ctx>::claim() {
   if (next_ != AfterCycle::thick_restart || !completeness_.all_converged()) return Claim::none;
   if (!pairs_.checking() || pairs_.missed() > 0) {
-    if (!pairs_.checking() && completeness_.first_block_shows_all() &&
-        verification_.measure_best(pairs_.convergence()).confirmed() && !beyond_interval()) {
-      return Claim::confirmed;
+    // A cycle that was cut short has not shown all copies yet.
+    if (!pairs_.checking() && cycle_complete_ && completeness_.first_block_shows_all() &&
+        verification_.measure_best(pairs_.convergence()).confirmed()) {
+      if (!beyond_interval()) return Claim::confirmed;
+      next_ = AfterCycle::start_again;
+      return Claim::none;
     }
     next_ = AfterCycle::begin_check;
     return Claim::none;

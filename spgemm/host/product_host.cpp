@@ -195,15 +195,16 @@ class RowSums {
   std::vector<std::int32_t> columns_;  // whose sums were 0 when a term was added
 };
 
-/// Rows of C in the order of their numbers, in `RowMemory`.
+/// Rows of C in the order of their numbers, in memory of their own or in `RowMemory`.
 template <class T>
 struct ComputedRows {
+  Buffer<std::byte, HostSpace> own;
   Index entries = 0;
   T* values = nullptr;
   std::int32_t* columns = nullptr;
 };
 
-/// Memory of the context for the rows that all threads compute, a few large pieces for many rows.
+/// Memory of the context for the rows that all threads compute. Few rows share pieces of it.
 template <class T>
 class RowMemory {
  public:
@@ -215,15 +216,23 @@ class RowMemory {
     constexpr std::size_t kCacheLine = 64;
     const std::size_t values = static_cast<std::size_t>(entries) * sizeof(T);
     const std::size_t bytes = values + static_cast<std::size_t>(entries) * sizeof(std::int32_t);
+    const auto in = [&](std::byte* place, Buffer<std::byte, HostSpace> own) {
+      return ComputedRows<T>{std::move(own), entries, reinterpret_cast<T*>(place),
+                             reinterpret_cast<std::int32_t*>(place + values)};
+    };
     const std::lock_guard lock(mutex_);
-    if (pieces_.empty() || pieces_.back().size() - used_ < bytes) {
-      pieces_.emplace_back(context_, std::max(kPiece, bytes));
+    if (bytes > kPiece / 4) {
+      Buffer<std::byte, HostSpace> own(context_, bytes);
+      std::byte* const place = own.data();
+      return in(place, std::move(own));
+    }
+    if (pieces_.empty() || kPiece - used_ < bytes) {
+      pieces_.emplace_back(context_, kPiece);
       used_ = 0;
     }
     std::byte* const place = pieces_.back().data() + used_;
-    used_ =
-        std::min(used_ + (bytes + kCacheLine - 1) / kCacheLine * kCacheLine, pieces_.back().size());
-    return {entries, reinterpret_cast<T*>(place), reinterpret_cast<std::int32_t*>(place + values)};
+    used_ = std::min(used_ + (bytes + kCacheLine - 1) / kCacheLine * kCacheLine, kPiece);
+    return in(place, {});
   }
 
  private:
@@ -376,6 +385,7 @@ HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T
     const Index begin = C.row_offsets()[begins[p]];
     std::copy_n(computed[p].columns, computed[p].entries, C.columns() + begin);
     std::copy_n(computed[p].values, computed[p].entries, C.values() + begin);
+    computed[p].own = {};
   });
   context.profile().count(
       detail::stored_bytes(A) + detail::stored_bytes(B) + detail::stored_bytes(C.view()),

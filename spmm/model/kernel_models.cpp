@@ -2,7 +2,7 @@
 
 namespace heddle::detail {
 
-// Fitted by bench/spmm_study/fit.py to one H100.
+// Fitted by bench/spmm_study/fit.py to one H100 and one H200.
 const std::vector<KernelModel>& kernel_models() {
   static const std::vector<KernelModel> models = {
       {"row_split", row_split_work, {0.958, 0.707, 0.723, 2.83, 0.0964, 0.937, 0.0156}},

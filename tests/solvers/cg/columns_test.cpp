@@ -337,11 +337,11 @@ TYPED_TEST(LinearColumnsTest, MeasuresEnergiesOfThePreconditionedResiduals) {
   this->system_.preconditioner = &M;
   this->start();
   ASSERT_FALSE(this->columns_->ended());
-  MultiVector<T, HostSpace> Z(this->context_, kRows, 2);
+  MultiVector<T, HostSpace> Z;
   this->storage_->packet.clear();
   const auto norms = this->norms_.view(2, 1);
   column_norms<T>(this->context_, this->columns_->R(), norms);
-  const auto MR = this->columns_->products().precondition(norms, Z.view());
+  const auto MR = this->columns_->products().precondition(norms, Z);
   this->storage_->packet.fetch(this->context_);
   ASSERT_TRUE(this->claim({}));
   for (Index j = 0; j < 2; ++j) {

@@ -126,19 +126,22 @@ TEST(BlockLanczos, FindsMoreCopiesThanSeveralBlocksHaveColumns) {
 }
 
 /// Cycles after the one in which the last wanted pair has converged.
-Index cycles_of_search(const std::vector<double>& values, Index nev, Index block) {
+Index cycles_of_search(const std::vector<double>& values, const BlockLanczosOptions& options) {
   HostContext context;
   DiagonalOperator<double> A(values);
-  const auto result =
-      block_lanczos<double, HostContext>(context, {&A}, options_for(nev, Which::largest, block));
+  const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
   EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
-  for (Index j = 0; j < nev; ++j) {
+  for (Index j = 0; j < options.nev; ++j) {
     const auto place = static_cast<std::size_t>(j);
     EXPECT_NEAR(result.eigenvalues[place], values[values.size() - 1 - place], 1e-7);
   }
   return std::count_if(result.history.begin(), result.history.end(),
-                       [&](const IterationRecord& each) { return each.converged == nev; }) -
+                       [&](const IterationRecord& each) { return each.converged == options.nev; }) -
          1;
+}
+
+Index cycles_of_search(const std::vector<double>& values, Index nev, Index block) {
+  return cycles_of_search(values, options_for(nev, Which::largest, block));
 }
 
 TEST(BlockLanczos, SearchesForCopiesOnlyWhereTheBlockMayNotHaveShownThem) {
@@ -153,6 +156,42 @@ TEST(BlockLanczos, SearchesForCopiesOnlyWhereTheBlockMayNotHaveShownThem) {
   EXPECT_EQ(cycles_of_search(values, 6, 5), 0);
   for (std::size_t j = 604; j < 608; ++j) values[j] = 15 - 1e-9 * static_cast<double>(608 - j);
   EXPECT_GT(cycles_of_search(values, 6, 4), 0);
+}
+
+/// An absolute tolerance is coarse beside a small norm, so that more values may be combinations.
+TEST(BlockLanczos, SearchesForCopiesAsAnAbsoluteToleranceAsks) {
+  BlockLanczosOptions options = options_for(6, Which::largest, 4);
+  options.criterion = Criterion::absolute;
+  std::vector<double> values;
+  for (int j = 0; j < 604; ++j) values.push_back(0.01 * j);
+  for (int j = 0; j < 4; ++j) values.push_back(14.8 + 0.05 * j);
+  EXPECT_EQ(cycles_of_search(values, options), 0);
+  for (double& value : values) value *= 1e-6;
+  EXPECT_GT(cycles_of_search(values, options), 0);
+}
+
+/// The steps before a request may have shown fewer copies than there are.
+TEST(BlockLanczos, ACycleThatARequestCutShortClaimsNothing) {
+  HostContext context;
+  std::vector<double> values;
+  for (int j = 0; j < 600; ++j) values.push_back(0.01 * j);
+  for (int j = 0; j < 8; ++j) values.push_back(8 + j);
+  DiagonalOperator<double> A(values);
+  BlockLanczosOptions options = options_for(6, Which::largest, 4);
+  options.max_basis = 60;
+  options.filter = LanczosFilter::none;
+  const auto status_after = [&](Index polls, Index& asked) {
+    asked = 0;
+    Monitor monitor;
+    monitor.stop = [&] { return ++asked >= polls; };
+    return block_lanczos<double, HostContext>(context, {&A}, options, monitor).status;
+  };
+  Index needed = 0;
+  ASSERT_EQ(status_after(1000, needed), SolveStatus::converged);
+  for (Index polls = 1; polls < needed; ++polls) {
+    Index asked = 0;
+    EXPECT_EQ(status_after(polls, asked), SolveStatus::interrupted) << polls << " of " << needed;
+  }
 }
 
 TEST(BlockLanczos, TheFilterChangesTheWayAndNotTheValues) {
