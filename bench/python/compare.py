@@ -7,6 +7,7 @@ usage: bench/python/compare.py [--gpu] [--matrices DIR] [--rounds N] [--limit SE
 Each solve runs N times in turns with the others, and the median counts. A solve that takes longer
 than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
 sides are judged alike. With --gpu CuPy stands for SciPy, and all arrays lie on the GPU; see on_gpu.py.
+A CuPy solve that the limit cuts off may leave the GPU unusable for the solves after it.
 Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
 
 import argparse

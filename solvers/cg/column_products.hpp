@@ -39,8 +39,8 @@ class ColumnProducts {
   void multiply_A(ConstBlockView<T, Space> P, Block Q);
 
   /// M⁻¹R for the active columns. If M = I, this is R itself. Otherwise it is computed in Z,
-  /// which is made anew where it has too few columns, and r_jᵀM⁻¹r_j are added to the packet. `norms` are the ‖r_j‖
-  /// (s×1, in the memory of R).
+  /// which is made anew where it has too few columns, and r_jᵀM⁻¹r_j are added to the packet.
+  /// `norms` are the ‖r_j‖ (s×1, in the memory of R).
   ConstBlockView<T, Space> precondition(ConstSmallView<double, Space> norms,
                                         MultiVector<T, Space>& Z);
 

@@ -9,7 +9,8 @@ template <Scalar T, class Ctx>
 PseudoBlockCg<T, Ctx>::PseudoBlockCg(Ctx& context, LinearColumns<T, Ctx>& columns, Storage& storage)
     : context_(context), columns_(columns), s_(storage), directions_(storage.columns.directions) {
   directions_.follow_columns = true;
-  if (s_.Z.cols() < directions_.P.cols()) s_.Z = {context, directions_.P.rows(), directions_.P.cols()};
+  if (s_.Z.cols() < directions_.P.cols())
+    s_.Z = {context, directions_.P.rows(), directions_.P.cols()};
 }
 
 template <Scalar T, class Ctx>
