@@ -126,8 +126,8 @@ double Device::memory_bytes() const {
 namespace detail {
 
 double host_memory_bytes() {
-  // The options of one solve ask several times within milliseconds. An answer takes the reading of
-  // some twenty files of the system, and changes only with what other processes use.
+  // The options of one solve ask several times within milliseconds. To answer, some 14 files of the
+  // system are read, and the answer changes only with what other processes use.
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kHolds(10);
   static std::mutex asking;

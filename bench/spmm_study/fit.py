@@ -4,8 +4,8 @@
     fit.py STUDY.csv TERMS.csv [STUDY.csv TERMS.csv ...] [--write KERNEL_MODELS.cpp]
 
 STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints for that GPU. Several
-pairs, each of one GPU, are fitted together. First the constants of each kernel minimise the mean of |log2(predicted/measured)| over the matrices that are not kept
-aside; cases in which the kernel is far from the fastest count less. Then the constants of all
+pairs, each of one GPU, are fitted together. First the constants of each kernel minimise the mean of
+|log2(predicted/measured)| over the matrices that are not kept aside; cases in which the kernel is far from the fastest count less. Then the constants of all
 kernels together minimise what a choice by the model loses, in the mean and in the squares, with a
 part of these errors added. Prints the errors on both sets, and what a choice by the model loses
 against the fastest kernel.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/filled_buffer.hpp>
+#include <heddle/linalg/data/buffer.hpp>
 #include <heddle/spgemm/host/column_set.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
 #include <mutex>
@@ -204,7 +204,8 @@ struct ComputedRows {
   std::int32_t* columns = nullptr;
 };
 
-/// Memory of the context for the rows that all threads compute. Few rows share pieces of it.
+/// Memory of the context for the rows that all threads compute. Small results share pieces of
+/// 1 MiB, larger ones have memory of their own.
 template <class T>
 class RowMemory {
  public:
