@@ -3,7 +3,6 @@
 #include <array>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
@@ -139,12 +138,6 @@ void column_dots(HostContext& context, ConstBlockView<double, HostSpace> X,
   with_host_isa([&](auto isa) { scaled_dots_kernel<isa()>(context, X, Z, dots); });
   sum_over_processes(context, {dots});
   context.profile().count(bytes(X) + bytes(Z.block), 4 * entries(X));
-}
-
-void copy(HostContext& context, const ScaledView<float, HostSpace>& Z,
-          BlockView<double, HostSpace> Y) {
-  if (Z.rows.rows() == 0) return convert<double, float>(context, Z.block, Z.factors, Y);
-  convert<double, float, float>(context, Z.rows, Z.block, Z.factors, Y);
 }
 
 void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/small_matrix.hpp>
-#include <heddle/linalg/data/views.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 
 /// Blocks in double precision that are kept as a block in another precision with factors, and
 /// operations that compute their entries where they read them. They move half of the bytes.
@@ -18,12 +17,15 @@ struct ScaledView {
   Index cols() const noexcept { return block.cols(); }
 };
 
+/// Y = Z (n×b), for a Z in single precision, on the host and on a GPU.
+template <class Ctx, class Space = typename Ctx::Space>
+void copy(Ctx& context, const ScaledView<float, Space>& Z, BlockView<double, Space> Y) {
+  if (Z.rows.rows() == 0) return convert<double, float>(context, Z.block, Z.factors, Y);
+  convert<double, float, float>(context, Z.rows, Z.block, Z.factors, Y);
+}
+
 // For a Z in single precision in host memory, and all other blocks in double. Results have the bits
 // of the operations of the same name in block_ops.hpp, for Z as a block of its own.
-
-/// Y = Z.
-void copy(HostContext& context, const ScaledView<float, HostSpace>& Z,
-          BlockView<double, HostSpace> Y);
 
 /// G = XᵀZ (X n×a, G a×b).
 void gram(HostContext& context, ConstBlockView<double, HostSpace> X,

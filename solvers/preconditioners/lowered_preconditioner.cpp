@@ -19,13 +19,6 @@ const Preconditioner<float, Ctx>& require(const std::unique_ptr<Preconditioner<f
   return *M;
 }
 
-/// Y = Z.
-template <class Ctx, class Space = typename Ctx::Space>
-void widen(Ctx& context, const ScaledView<float, Space>& Z, BlockView<double, Space> Y) {
-  if (Z.rows.rows() == 0) return convert<double, float>(context, Z.block, Z.factors, Y);
-  convert<double, float, float>(context, Z.rows, Z.block, Z.factors, Y);
-}
-
 /// Makes `block` n×b unless it has b columns. The memory of a narrower one is released first.
 template <class Ctx>
 void reserve_columns(Ctx& context, Index n, Index b,
@@ -95,7 +88,7 @@ void LoweredPreconditioner<Ctx>::apply_block(Ctx& context, ConstBlockView<double
   if (single_ == nullptr) return full(context).apply(context, X, Y);
   const PhaseScope phase(context, Phase::preconditioner);
   norm_scales<double>(context, X, scales(context, X.cols()));
-  widen(context, product(context, X), Y);
+  copy(context, product(context, X), Y);
 }
 
 template <class Ctx>
@@ -104,7 +97,7 @@ void LoweredPreconditioner<Ctx>::apply_measured_block(Ctx& context, ConstBlockVi
                                                       BlockView<double, Space> Y) {
   if (const auto kept = apply_and_keep(context, X, norms)) {
     const PhaseScope phase(context, Phase::preconditioner);
-    return widen(context, *kept, Y);
+    return copy(context, *kept, Y);
   }
   full(context).apply(context, X, norms, Y);
 }
