@@ -105,7 +105,7 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::directions() {
   if (columns_.ended()) return;
   columns_.products().precondition(norms_.there, s_.Z,
-                                   [this](const auto& MR) { add_directions(MR); });
+                                   [this](const auto& MR) { this->add_directions(MR); });
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   cholesky_qr_coefficients(context_, ZtZ(), F(columns_.active()), status.there);
   s_.columns.packet.fetch(context_);

@@ -74,9 +74,8 @@ auto ColumnProducts<T, Ctx>::precondition(ConstSmallView<double, Space> norms,
 /// M⁻¹R and r_jᵀM⁻¹r_j where M keeps its products, for more than one column.
 template <Scalar T, class Ctx>
 auto ColumnProducts<T, Ctx>::kept_product(ConstSmallView<double, Space> norms)
-    -> std::optional<ScaledView<float, Space>>
-requires std::same_as<Space, HostSpace> {
-  if constexpr (std::same_as<T, double>) {
+    -> std::optional<ScaledView<float, Space>> {
+  if constexpr (std::same_as<T, double> && std::same_as<Space, HostSpace>) {
     const Block R = s_.R.columns(0, s_.ledger.active);
     if (kept_ == nullptr || R.cols() == 1) return std::nullopt;
     const auto MR = kept_->apply_and_keep(context_, R, norms);

@@ -81,8 +81,7 @@ class ColumnProducts {
 
  private:
   std::optional<Stop> probe();
-  std::optional<ScaledView<float, Space>> kept_product(
-      ConstSmallView<double, Space> norms) requires std::same_as<Space, HostSpace>;
+  std::optional<ScaledView<float, Space>> kept_product(ConstSmallView<double, Space> norms);
   double expected_steps() const;
 
   Ctx& context_;
