@@ -17,9 +17,8 @@ std::string bound_to_order(const Request& request, const Problem& problem) {
   if (problem.processes > 1) {
     return "rows of several processes are ordered by their distribution, see the key distribution";
   }
-  if (problem.normal_equations) {
-    return "rows and columns of a matrix with singular triplets or a least-squares problem have no "
-           "order in common";
+  if (problem.A.rows() != problem.A.cols()) {
+    return "rows and columns of a matrix that is not square have no order in common";
   }
   if (const std::string_view part = callable_part(problem); !part.empty()) {
     return fmt::format("{} is a callable, which knows the rows in their own order only", part);
@@ -30,7 +29,7 @@ std::string bound_to_order(const Request& request, const Problem& problem) {
   return fmt::format("the preconditioner {} is not for matrices in another order", plan.kind->name);
 }
 
-/// Products with the whole block that a solve does, as a rule.
+/// Products of A or Aᵀ with the whole block that a solve does, as a rule.
 double usual_products(const Request& request, const Problem& problem) {
   constexpr double kUsual = 150;
   constexpr double kWithInverse = 20;
@@ -39,7 +38,8 @@ double usual_products(const Request& request, const Problem& problem) {
                        may_invert(request, problem.sizes());
   const double most =
       request.max_iterations > 0 ? static_cast<double>(request.max_iterations) : kUsual;
-  return std::min(most, inverts ? kWithInverse : kUsual);
+  const double per_iteration = problem.normal_equations ? 2 : 1;
+  return per_iteration * std::min(most, inverts ? kWithInverse : kUsual);
 }
 
 OrderedProducts products_of(Device& device, const Problem& problem, const Request& request) {
@@ -97,9 +97,9 @@ void order_problem(Device& device, Problem& problem, const Request& request,
   if (std::string reason = bound_to_order(request, problem); !reason.empty()) return keep(reason);
   const OrderedProducts products = products_of(device, problem, request);
   if (request.reorder == RowOrder::automatic) {
-    if (std::string reason = no_order_helps(problem.order(), products); !reason.empty()) {
+    const RowPattern pattern = pattern_of(problem.A.view());
+    if (std::string reason = no_order_helps(pattern, products); !reason.empty())
       return keep(reason);
-    }
   }
   // The ordered copy, and the graph and the numbers that lead to it.
   const double bytes = estimate_memory(problem, request, !device.is_host()).host + problem.bytes() +

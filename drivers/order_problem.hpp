@@ -13,8 +13,8 @@ namespace heddle::detail {
 /// that `choose_order` takes for as many products as a solve usually does. The problem keeps its
 /// rows: `share` gives them the order, `whole` takes it back.
 ///
-/// Problems with callables, several processes, `normal_equations` (whose rows and columns have no
-/// order in common) and preconditioners that are not for `any_row_order` keep their own. So do
+/// Problems with callables, several processes, an A that is not square (whose rows and columns have
+/// no order in common) and preconditioners that are not for `any_row_order` keep their own. So do
 /// problems whose copy in another order would not fit into memory. For an order that was asked for,
 /// each of these throws `RequestError`, the last one `OutOfMemory`.
 void order_problem(Device& device, Problem& problem, const Request& request,

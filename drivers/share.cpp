@@ -72,6 +72,7 @@ std::vector<Value> reordered_values(const std::vector<Value>& values, const Orde
 template <Scalar T>
 void reorder(HostContext& host, const Order& order, HostProblem<T>& problem) {
   reorder(host, order, problem.A);
+  if (problem.A_transposed) reorder(host, order, *problem.A_transposed);
   if (problem.B) reorder(host, order, *problem.B);
   if (problem.preconditioner) reorder(host, order, *problem.preconditioner);
   reorder(host, order, problem.constraints);

@@ -21,7 +21,7 @@ constexpr double kLeastGain = 1.15;
 /// A block of this share of a core's second-level cache stays there while A passes through it.
 constexpr double kCachedShare = 0.5;
 
-double seconds_of(const MatrixFeatures& A, const OrderedProducts& products) {
+double seconds_of(const HostFeatures& A, const OrderedProducts& products) {
   if (!products.gpu) {
     return host_product_seconds(A, products.N, products.scalar_bytes, host_caches());
   }
@@ -57,10 +57,10 @@ OrderedPattern ordered(HostContext& context, const RowPattern& A,
   return result;
 }
 
-MatrixFeatures features_of(HostContext& context, const RowPattern& A, const std::int64_t* offsets,
-                           const std::int32_t* columns) {
-  return matrix_features(
-      context, CsrView<double, HostSpace>{A.rows, A.cols, A.nnz, offsets, columns, nullptr});
+HostFeatures features_of(HostContext& context, const RowPattern& A, const std::int64_t* offsets,
+                         const std::int32_t* columns) {
+  return {matrix_features(
+      context, CsrView<double, HostSpace>{A.rows, A.cols, A.nnz, offsets, columns, nullptr})};
 }
 
 std::string product_text(double seconds) {
@@ -106,17 +106,19 @@ bool order_pays(double before, double after, double order_seconds,
   return before > kLeastGain * after && products.count * (before - after) > order_seconds;
 }
 
-std::string no_order_helps(Index cols, const OrderedProducts& products) {
+std::string no_order_helps(const RowPattern& A, const OrderedProducts& products) {
   const auto bytes =
-      static_cast<double>(cols * products.N) * static_cast<double>(products.scalar_bytes);
+      static_cast<double>(A.cols * products.N) * static_cast<double>(products.scalar_bytes);
   if (products.gpu || bytes > kCachedShare * host_caches().l2) return {};
+  const double most = rows_across_seconds(A.rows, 1, products.N, products.scalar_bytes);
+  if (products.count * most > ordering_seconds(A, RowOrder::rcm)) return {};
   return "the matrix's own: the block that products read fits into the cache of a core";
 }
 
 OrderChoice choose_order(HostContext& context, const RowPattern& A,
                          const OrderedProducts& products) {
   if (A.rows != A.cols) return {.reason = "the matrix is not square"};
-  if (std::string reason = no_order_helps(A.cols, products); !reason.empty()) {
+  if (std::string reason = no_order_helps(A, products); !reason.empty()) {
     return {.reason = std::move(reason)};
   }
   const double cost = ordering_seconds(A, RowOrder::rcm);

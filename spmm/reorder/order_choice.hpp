@@ -41,8 +41,9 @@ double ordering_seconds(const RowPattern& A, RowOrder order) noexcept;
 bool order_pays(double before, double after, double order_seconds,
                 const OrderedProducts& products) noexcept;
 
-/// Why no order of A makes these products faster, without a look at A. Empty if one may.
-std::string no_order_helps(Index cols, const OrderedProducts& products);
+/// Why no order of A makes these products faster by more than it costs, from the sizes of A alone.
+/// Empty if one may.
+std::string no_order_helps(const RowPattern& A, const OrderedProducts& products);
 
 /// Chooses between A's own order and rcm for a square A. A look at samples comes first: where they
 /// show that no order can be worth its cost, no order is searched for. The choice depends on A,

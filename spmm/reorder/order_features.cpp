@@ -42,8 +42,8 @@ class DistinctColumns {
 };
 
 /// Rows, columns, entries and everything about the lengths of rows in `order`.
-MatrixFeatures length_features(const RowPattern& A, const std::vector<std::int32_t>& order) {
-  MatrixFeatures features;
+HostFeatures length_features(const RowPattern& A, const std::vector<std::int32_t>& order) {
+  HostFeatures features;
   features.rows = A.rows;
   features.cols = A.cols;
   features.nnz = A.nnz;
@@ -108,6 +108,30 @@ double column_run(const RowPattern& A, const std::vector<std::int32_t>& order,
   return total.run();
 }
 
+/// The part of some rows of a square A that have an entry whose column is among the other half of
+/// these rows. `rows` are in an order; empty: all rows of A in its own order. From a sample.
+double rows_across(const RowPattern& A, const std::vector<std::int32_t>& rows) {
+  const Index count = rows.empty() ? A.rows : std::ssize(rows);
+  std::vector<signed char> half(at(A.rows), 0);  // −1 and 1: the first and the second of the rows
+  const auto row_at = [&](Index place) { return rows.empty() ? place : Index{rows[at(place)]}; };
+  for (Index place = 0; place < count; ++place)
+    half[at(row_at(place))] = place < count / 2 ? -1 : 1;
+  const RowTiles& tiles = kTiles[0];
+  const Index samples = tiles.count(count, A.cols);
+  Index looked_at = 0;
+  Index across = 0;
+  for (Index tile = 0; tile < samples; ++tile) {
+    const Index first = tiles.first_row(tile, samples, count);
+    for (Index place = first; place < std::min(first + tiles.rows, count); ++place) {
+      const Index row = row_at(place);
+      ++looked_at;
+      across += std::any_of(A.columns + A.row_offsets[row], A.columns + A.row_offsets[row + 1],
+                            [&](std::int32_t j) { return half[at(j)] == -half[at(row)]; });
+    }
+  }
+  return looked_at > 0 ? static_cast<double>(across) / static_cast<double>(looked_at) : 0;
+}
+
 /// The first rows of a breadth-first search.
 std::vector<std::int32_t> ball(const RowPattern& A, Index start, Index rows,
                                std::vector<char>& seen) {
@@ -131,8 +155,8 @@ std::vector<std::int32_t> ball(const RowPattern& A, Index start, Index rows,
 
 }  // namespace
 
-MatrixFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order) {
-  MatrixFeatures features = length_features(A, order);
+HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order) {
+  HostFeatures features = length_features(A, order);
   if (A.nnz == 0) return features;
   DistinctColumns distinct(A.cols);
   TileCount counts[4];
@@ -148,11 +172,12 @@ MatrixFeatures sampled_features(const RowPattern& A, const std::vector<std::int3
   }
   set_reuse(counts, features);
   features.column_run = column_run(A, order, kTiles[1]);
+  if (A.rows == A.cols) features.rows_across = rows_across(A, order);
   return features;
 }
 
-MatrixFeatures ideal_features(const RowPattern& A) {
-  MatrixFeatures features = length_features(A, {});
+HostFeatures ideal_features(const RowPattern& A) {
+  HostFeatures features = length_features(A, {});
   if (A.nnz == 0) return features;
   const double entries =
       static_cast<double>(A.nnz) / static_cast<double>(A.rows - features.empty_rows);
@@ -166,8 +191,8 @@ MatrixFeatures ideal_features(const RowPattern& A) {
   return features;
 }
 
-MatrixFeatures possible_features(const RowPattern& A) {
-  MatrixFeatures features = length_features(A, {});
+HostFeatures possible_features(const RowPattern& A) {
+  HostFeatures features = length_features(A, {});
   if (A.nnz == 0) return features;
   // As many as a small matrix has room for: one of them may have all its rows.
   const Index balls = std::clamp<Index>(A.rows / kTiles[3].rows, 1, 4);
@@ -178,6 +203,7 @@ MatrixFeatures possible_features(const RowPattern& A) {
     const PhiloxBlock bits = random_block(0, 1, static_cast<std::uint64_t>(k));
     const Index start = uniform_below(bits.words[0], bits.words[1], A.rows);
     const std::vector<std::int32_t> rows = ball(A, start, kTiles[3].rows, seen);
+    features.rows_across += rows_across(A, rows) / static_cast<double>(balls);
     for (std::size_t size = 0; size < 4; ++size) {
       for (Index first = 0; first < std::ssize(rows); first += kTiles[size].rows) {
         distinct.add(

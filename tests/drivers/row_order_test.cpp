@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/random_block.hpp"
 
@@ -143,6 +144,47 @@ TEST_F(RowOrderSolveTest, LinearSystemsAndNearNullSpaces) {
   }
 }
 
+/// Of a square A that is not symmetric: A v = σ u, Aᵀu = σ v, and min ‖b − A x‖.
+TEST_F(RowOrderSolveTest, SingularTripletsAndLeastSquares) {
+  const Matrix symmetric = mixed(context, "laplace2d", {9, 8});
+  std::vector<std::int32_t> order_of_rows(static_cast<std::size_t>(symmetric.rows()));
+  std::iota(order_of_rows.begin(), order_of_rows.end(), 0);
+  HostCsrMatrix<double> scaled = reordered<double>(context, symmetric.view(), order_of_rows);
+  for (Index i = 0; i < scaled.rows(); ++i) {
+    for (Index e = scaled.row_offsets()[i]; e < scaled.row_offsets()[i + 1]; ++e) {
+      scaled.values()[e] *= 1 + 0.01 * static_cast<double>(i);
+    }
+  }
+  const Matrix A(std::move(scaled));
+  const Eigen::MatrixXd dense = test::to_dense(A.view());
+  const Eigen::VectorXd exact = test::singular_values(dense);
+  test::RandomBlock<double> R(A.rows(), 1, 3, 4);
+  const ConstBlockView<double, HostSpace> rhs = R.view();
+  const Eigen::VectorXd x = test::inverse(dense) * test::to_dense(rhs).col(0);
+  for (const RowOrder order : orders()) {
+    Request request{.method = Method::block_lanczos,
+                    .nev = 3,
+                    .which = Which::largest,
+                    .tolerance = 1e-12,
+                    .reorder = order};
+    const Solution triplets = solve({.A = A, .normal_equations = true}, request);
+    ASSERT_EQ(triplets.status, SolveStatus::converged) << triplets.reason;
+    EXPECT_EQ(triplets.row_order, row_order_name(order));
+    const Eigen::MatrixXd U = test::to_dense(std::get<Block>(triplets.left_vectors).view());
+    for (Index j = 0; j < 3; ++j) {
+      const double sigma = triplets.singular_values[static_cast<std::size_t>(j)];
+      EXPECT_NEAR(sigma, exact[j], 1e-10 * exact[0]);
+      EXPECT_LT((dense * vector(triplets, j) - sigma * U.col(j)).norm(), 1e-9 * exact[0]);
+      EXPECT_LT((dense.transpose() * U.col(j) - sigma * vector(triplets, j)).norm(),
+                1e-9 * exact[0]);
+    }
+    const Solution least = solve({.A = A, .rhs = Block(rhs), .normal_equations = true},
+                                 {.tolerance = 1e-12, .reorder = order});
+    ASSERT_EQ(least.status, SolveStatus::converged) << least.reason;
+    EXPECT_LT((vector(least, 0) - x).norm(), 1e-7 * x.norm());
+  }
+}
+
 /// Vectors in another order, or those of the caller's memory, make other levels and more
 /// iterations.
 TEST_F(RowOrderSolveTest, LevelsAreMadeOfTheVectorsInTheOrderOfTheRows) {
@@ -227,7 +269,11 @@ TEST_F(RowOrderSolveTest, RefusesWhatHasNoOtherOrder) {
   const Matrix callable(A.rows(), A.cols(),
                         [A](auto X, auto Y) { reference_spmm<double>(1, A.view(), X, 0, Y); });
   refused({.A = callable}, {.method = Method::lobpcg, .nev = 2}, "A is a callable");
-  refused({.A = A, .normal_equations = true}, {.nev = 2}, "singular triplets");
+  HostCsrMatrix<double> wide(context, 2, 3, 2);
+  std::iota(wide.row_offsets(), wide.row_offsets() + 3, 0);
+  std::iota(wide.columns(), wide.columns() + 2, 1);
+  std::fill(wide.values(), wide.values() + 2, 1.0);
+  refused({.A = Matrix(std::move(wide)), .normal_equations = true}, {.nev = 2}, "not square");
   Device device(DeviceChoice::host);
   const Request asked{.nev = 2, .reorder = RowOrder::rcm};
   device.with_context([&](auto& here) {

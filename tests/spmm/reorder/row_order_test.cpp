@@ -167,6 +167,37 @@ TEST_F(RowOrderTest, SampledFeaturesAreThoseOfTheOrderedMatrix) {
   EXPECT_EQ(sampled.rows_within_128, exact.rows_within_128);
 }
 
+/// The part of the rows with an entry in the other half, counted by entries.
+double rows_across(const HostCsrMatrix<double>& matrix) {
+  const RowPattern A = pattern_of(matrix.view());
+  const Index half = A.rows / 2;
+  std::vector<double> across(static_cast<std::size_t>(A.rows), 0.0);
+  for (Index i = 0; i < A.rows; ++i) {
+    for (Index e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      if ((i < half) != (A.columns[e] < half)) across[static_cast<std::size_t>(i)] = 1;
+    }
+  }
+  return std::accumulate(across.begin(), across.end(), 0.0) / static_cast<double>(A.rows);
+}
+
+TEST_F(RowOrderTest, RowsAcrossAreThoseOfTheOrderedMatrix) {
+  const HostCsrMatrix<double> A = mixed(mesh("laplace3d", {9, 9, 9}));
+  const RowPattern pattern = pattern_of(A.view());
+  const HostCsrMatrix<double> good = in_order(A, RowOrder::rcm);
+  const double own = detail::sampled_features(pattern, {}).rows_across;
+  const double rcm =
+      detail::sampled_features(pattern, order_rows(context, pattern, RowOrder::rcm)).rows_across;
+  EXPECT_DOUBLE_EQ(own, rows_across(A));
+  EXPECT_DOUBLE_EQ(rcm, rows_across(good));
+  EXPECT_LT(rcm, 0.5 * own);
+  // Breadth-first order is what reverse Cuthill-McKee refines. An order of an expander's rows that
+  // keeps them in their halves does not exist.
+  EXPECT_NEAR(detail::possible_features(pattern).rows_across, rcm, 0.1);
+  EXPECT_EQ(detail::ideal_features(pattern).rows_across, 0);
+  const HostCsrMatrix<double> expander = mesh("trefethen", {2000});
+  EXPECT_GT(detail::possible_features(pattern_of(expander.view())).rows_across, 0.7);
+}
+
 /// No order of a matrix without empty columns reuses rows of B more than the ideal features say.
 TEST_F(RowOrderTest, IdealFeaturesBoundAllOrders) {
   for (const HostCsrMatrix<double>& A :
@@ -206,15 +237,23 @@ TEST_F(RowOrderTest, IsKeptWhereItPays) {
   EXPECT_EQ(choose_order(context, pattern_of(random.view()), many).order, RowOrder::rcm);
 }
 
-/// Where the rows of B fit into the cache of a core, products are equally fast in every order.
+/// Where the rows of B fit into the cache of a core, an order can only keep rows from another core.
 TEST_F(RowOrderTest, IsNotSearchedForWhereBlocksStayInTheCache) {
-  const HostCsrMatrix<double> A = mixed(mesh("laplace3d", {12, 12, 12}));
-  const OrderChoice choice = choose_order(context, pattern_of(A.view()), {.N = 1, .count = 1e9});
-  EXPECT_EQ(choice.order, RowOrder::none);
-  EXPECT_NE(choice.reason.find("fits into the cache"), std::string::npos) << choice.reason;
-  constexpr Index kManyRows = Index{1} << 30;
-  EXPECT_TRUE(no_order_helps(kManyRows, {.N = 1}).empty());
-  EXPECT_TRUE(no_order_helps(A.cols(), {.N = 1, .gpu = DeviceSpeed{}}).empty());
+  const HostCsrMatrix<double> natural = mesh("laplace3d", {12, 12, 12});
+  const HostCsrMatrix<double> A = mixed(natural);
+  const auto chosen = [&](const HostCsrMatrix<double>& matrix, double products) {
+    return choose_order(context, pattern_of(matrix.view()), {.N = 8, .count = products});
+  };
+  const OrderChoice few = chosen(A, 10);
+  EXPECT_EQ(few.order, RowOrder::none);
+  EXPECT_NE(few.reason.find("fits into the cache"), std::string::npos) << few.reason;
+  EXPECT_EQ(chosen(A, 1e4).order, RowOrder::rcm);
+  EXPECT_EQ(chosen(natural, 1e4).order, RowOrder::none);
+  EXPECT_EQ(chosen(mesh("trefethen", {2000}), 1e4).order, RowOrder::none);
+  RowPattern large = pattern_of(A.view());
+  large.rows = large.cols = Index{1} << 30;
+  EXPECT_TRUE(no_order_helps(large, {.N = 1}).empty());
+  EXPECT_TRUE(no_order_helps(pattern_of(A.view()), {.N = 1, .gpu = DeviceSpeed{}}).empty());
 }
 
 }  // namespace
