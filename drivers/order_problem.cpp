@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/drivers/choice.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/near_null.hpp>
@@ -44,7 +45,9 @@ double usual_products(const Request& request, const Problem& problem) {
 
 OrderedProducts products_of(Device& device, const Problem& problem, const Request& request) {
   OrderedProducts products;
-  products.N = method_of(request, problem.sizes()).block_size(request, problem.sizes());
+  const ProblemSizes sizes = problem.sizes();
+  const Request sized = with_block_size(request, sizes, device.is_host());
+  products.N = method_of(sized, sizes).block_size(sized, sizes);
   products.scalar_bytes = request.precision == Precision::full ? sizeof(double) : sizeof(float);
   products.count = usual_products(request, problem);
   products.unknowns = known_unknowns(request, problem);

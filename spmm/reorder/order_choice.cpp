@@ -21,6 +21,11 @@ constexpr double kLeastGain = 1.15;
 /// A block of this share of a core's second-level cache stays there while A passes through it.
 constexpr double kCachedShare = 0.5;
 
+/// About the time of a look at samples of A, where all its rows are among them.
+double looking_seconds(const RowPattern& A) {
+  return 10e-9 * static_cast<double>(A.nnz) + 100e-9 * static_cast<double>(A.rows);
+}
+
 double seconds_of(const HostFeatures& A, const OrderedProducts& products) {
   if (!products.gpu) {
     return host_product_seconds(A, products.N, products.scalar_bytes, host_caches());
@@ -110,8 +115,10 @@ std::string no_order_helps(const RowPattern& A, const OrderedProducts& products)
   const auto bytes =
       static_cast<double>(A.cols * products.N) * static_cast<double>(products.scalar_bytes);
   if (products.gpu || bytes > kCachedShare * host_caches().l2) return {};
-  const double most = rows_across_seconds(A.rows, 1, products.N, products.scalar_bytes);
-  if (products.count * most > ordering_seconds(A, RowOrder::rcm)) return {};
+  const double across = A.rows == A.cols ? detail::rows_across_in_short(A) : 0;
+  const double shared = rows_across_seconds(A.rows, across, products.N, products.scalar_bytes);
+  const double cost = ordering_seconds(A, RowOrder::rcm) + looking_seconds(A);
+  if (products.count * shared > cost) return {};
   return "the matrix's own: the block that products read fits into the cache of a core";
 }
 

@@ -41,8 +41,8 @@ double ordering_seconds(const RowPattern& A, RowOrder order) noexcept;
 bool order_pays(double before, double after, double order_seconds,
                 const OrderedProducts& products) noexcept;
 
-/// Why no order of A makes these products faster by more than it costs, from the sizes of A alone.
-/// Empty if one may.
+/// Why no order of A makes these products faster by more than it costs, from the sizes of A and a
+/// thousand of its rows. Empty if one may.
 std::string no_order_helps(const RowPattern& A, const OrderedProducts& products);
 
 /// Chooses between A's own order and rcm for a square A. A look at samples comes first: where they

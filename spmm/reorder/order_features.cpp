@@ -110,13 +110,13 @@ double column_run(const RowPattern& A, const std::vector<std::int32_t>& order,
 
 /// The part of some rows of a square A that have an entry whose column is among the other half of
 /// these rows. `rows` are in an order; empty: all rows of A in its own order. From a sample.
-double rows_across(const RowPattern& A, const std::vector<std::int32_t>& rows) {
+double rows_across(const RowPattern& A, const std::vector<std::int32_t>& rows,
+                   const RowTiles& tiles) {
   const Index count = rows.empty() ? A.rows : std::ssize(rows);
   std::vector<signed char> half(at(A.rows), 0);  // −1 and 1: the first and the second of the rows
   const auto row_at = [&](Index place) { return rows.empty() ? place : Index{rows[at(place)]}; };
   for (Index place = 0; place < count; ++place)
     half[at(row_at(place))] = place < count / 2 ? -1 : 1;
-  const RowTiles& tiles = kTiles[0];
   const Index samples = tiles.count(count, A.cols);
   Index looked_at = 0;
   Index across = 0;
@@ -155,6 +155,8 @@ std::vector<std::int32_t> ball(const RowPattern& A, Index start, Index rows,
 
 }  // namespace
 
+double rows_across_in_short(const RowPattern& A) { return rows_across(A, {}, {8, 128}); }
+
 HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order) {
   HostFeatures features = length_features(A, order);
   if (A.nnz == 0) return features;
@@ -172,7 +174,7 @@ HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_
   }
   set_reuse(counts, features);
   features.column_run = column_run(A, order, kTiles[1]);
-  if (A.rows == A.cols) features.rows_across = rows_across(A, order);
+  if (A.rows == A.cols) features.rows_across = rows_across(A, order, kTiles[0]);
   return features;
 }
 
@@ -203,7 +205,7 @@ HostFeatures possible_features(const RowPattern& A) {
     const PhiloxBlock bits = random_block(0, 1, static_cast<std::uint64_t>(k));
     const Index start = uniform_below(bits.words[0], bits.words[1], A.rows);
     const std::vector<std::int32_t> rows = ball(A, start, kTiles[3].rows, seen);
-    features.rows_across += rows_across(A, rows) / static_cast<double>(balls);
+    features.rows_across += rows_across(A, rows, kTiles[0]) / static_cast<double>(balls);
     for (std::size_t size = 0; size < 4; ++size) {
       for (Index first = 0; first < std::ssize(rows); first += kTiles[size].rows) {
         distinct.add(

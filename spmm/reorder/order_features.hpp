@@ -13,6 +13,9 @@ namespace heddle::detail {
 /// columns.
 HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order);
 
+/// `rows_across` of a square A in its own order, from a thousand rows: microseconds.
+double rows_across_in_short(const RowPattern& A);
+
 /// The features that no order of a square A with a symmetric pattern can exceed: the columns of a
 /// row are neighbours, and R(T) is the smaller of T, as T rows have at most T entries in a column,
 /// and of the entries per row that is not empty, as each column that is not empty is read by one
