@@ -34,8 +34,9 @@ std::string bound_to_order(const Request& request, const Problem& problem) {
 double usual_products(const Request& request, const Problem& problem) {
   constexpr double kUsual = 150;
   constexpr double kWithInverse = 20;
+  // Without this filter, products come first until they have cost more than a factor.
   const bool inverts = request.method == Method::block_lanczos &&
-                       request.filter.value_or(LanczosFilter::inverse) == LanczosFilter::inverse &&
+                       request.filter == LanczosFilter::inverse &&
                        may_invert(request, problem.sizes());
   const double most =
       request.max_iterations > 0 ? static_cast<double>(request.max_iterations) : kUsual;

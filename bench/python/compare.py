@@ -4,8 +4,9 @@
 usage: bench/python/compare.py [--gpu] [--matrices DIR] [--rounds N] [--limit SECONDS] [--only TASK]
                                [--few]
 
-Each solve runs N times in turns with the others, and the median counts. A solve that takes longer
-than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
+Each solve runs N times in turns with the others, and the median counts. A short one runs twice in
+each turn, and the second time counts, so that code and matrix are in the caches. Long ones run in one
+turn. A solve that takes longer than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
 sides are judged alike. With --gpu CuPy stands for SciPy, and all arrays lie on the GPU; see on_gpu.py.
 A CuPy solve that the limit cuts off may leave the GPU unusable for the solves after it.
 Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
@@ -69,6 +70,9 @@ def on_alarm(*_):
 # The threads of SciPy's BLAS look for work for 0.1 s after their last, on a core that the next solve
 # needs.
 PAUSE = 0.2
+SHORT = 0.5  # seconds. A shorter solve runs twice in a turn
+LONG = 10  # seconds. A longer solve runs in one turn
+MOST_OF_A_FACTOR = 30  # seconds that a factorisation for SciPy's sigma may take
 
 
 def timed(solve, synchronize, limit):
@@ -78,9 +82,9 @@ def timed(solve, synchronize, limit):
     signal.setitimer(signal.ITIMER_REAL, limit)
     begin = time.perf_counter()
     try:
-        judge = solve()
-        synchronize()
-        seconds = time.perf_counter() - begin
+        seconds, judge = once(solve, synchronize)
+        if seconds < SHORT:
+            seconds, judge = once(solve, synchronize)
         signal.setitimer(signal.ITIMER_REAL, 0)
         return seconds, judge()
     except Exception as error:  # a failure of any library is a cell of the table
@@ -91,12 +95,25 @@ def timed(solve, synchronize, limit):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+def once(solve, synchronize):
+    """The seconds of a solve, and the function that judges its solution."""
+    begin = time.perf_counter()
+    judge = solve()
+    synchronize()
+    return time.perf_counter() - begin, judge
+
+
+def ended(runs):
+    """Whether a solve with these runs has had its last turn: it has failed, or is a long one."""
+    return bool(runs) and (isinstance(runs[-1], str) or runs[-1][0] > LONG)
+
+
 def measure(solvers, synchronize, rounds, limit):
     """{solver: (median seconds, residual) or the reason of a failure}"""
     runs = {name: [] for name in solvers}
     for _ in range(rounds):
         for name, solve in solvers.items():
-            if not (runs[name] and isinstance(runs[name][-1], str)):
+            if not ended(runs[name]):
                 runs[name].append(timed(solve, synchronize, limit))
     return {
         name: (
@@ -166,7 +183,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--matrices", default=os.environ.get("HEDDLE_MATRIX_DIR", "../shared/matrices"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=30)
+    parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("--only", default="", help="tasks whose names contain this")
     parser.add_argument("--few", action="store_true", help="three real matrices, one generated")
     parser.add_argument("--gpu", action="store_true", help="beside CuPy, with arrays on the GPU")
@@ -191,7 +208,7 @@ def main():
             scipy.sparse.linalg,
             extras={"threads": THREADS},
             primme=primme,
-            factor_limit=math.ceil(arguments.limit),
+            factor_limit=min(MOST_OF_A_FACTOR, math.ceil(arguments.limit)),
         )
         operands = dict(found)
     overhead(beside, small)

@@ -32,7 +32,7 @@ double predict_ordered(HostContext& context, const RowPattern& A,
                        const std::vector<std::int32_t>& order, const OrderedProducts& products);
 
 /// The time that finding this order on one thread and permuting A takes, in seconds, predicted from
-/// the sizes of A. Exact to a factor of two or so.
+/// the sizes of A and of the second-level cache. Exact to a factor of two or so.
 double ordering_seconds(const RowPattern& A, RowOrder order) noexcept;
 
 /// Whether an order pays that costs `order_seconds` and brings a product from `before` to `after`
