@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
+#include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
 #include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
@@ -56,6 +58,8 @@ class AutomaticPreconditioner {
         spmm_(spmm),
         null_space_(std::move(null_space)),
         costs_(costs_of(context, matrix, block, strong_lowered_ ? sizeof(float) : sizeof(T))),
+        factor_(std::make_shared<Factor>(
+            Factor{{}, kOnHost && !lowered_ && matrix.remote == nullptr && !null_space_})),
         choice_(std::make_shared<AutomaticChoice>(
             AutomaticChoice{.name = plan.describe(), .lowered = lowered_})) {}
 
@@ -99,16 +103,26 @@ class AutomaticPreconditioner {
       choice_->reason = found + ", so small that the diagonal suffices";
       return diagonal(context);
     }
-    if (costs_.pays_for(root)) {
-      if (Made made = strong(context, found); made.preconditioner != nullptr) return made;
-    } else {
-      choice_->reason = found + ", too small for multigrid to save its setup";
-    }
-    return first(context);
+    if (!std::isfinite(root)) factor_->may_exist = false;
+    const bool pays = costs_.pays_for(root);
+    if (!pays) choice_->reason = found + ", too small for multigrid to save its setup";
+    bool refused = false;
+    Made made = strongest(context, found, costs_.columns_of_chebyshev(root), pays, refused);
+    return made.preconditioner != nullptr ? std::move(made) : first(context);
   }
 
  private:
   static constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
+  /// Products with one column that take as long as the estimate of a factorisation.
+  static constexpr double kColumnsOfEstimate = 500;
+  /// Seconds. A factorisation cannot be interrupted.
+  static constexpr double kLongestFactorisation = 30;
+
+  /// The complete factor of A, which the solve that needs it takes over.
+  struct Factor {
+    std::unique_ptr<ShiftedInverse<T, Ctx>> inverse;  // null before its cost was asked for
+    bool may_exist;                                   // false once it was made or there is none
+  };
 
   /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
   /// but for setups that are not made on their GPUs.
@@ -167,29 +181,55 @@ class AutomaticPreconditioner {
   }
 
   /// What takes over from the diagonal where it would take `steps` more, or none. `refused`:
-  /// whether one did not suit, so that no other is tried.
+  /// whether multigrid was found not to suit A.
   Made for_one_column(Ctx& context, double steps, bool& refused) const {
-    Made made{nullptr, SetupCost(context)};
-    if (refused) return made;
     const std::string found = fmt::format("the diagonal would take about {:.0f} more steps", steps);
-    const bool small = matrix_.remote == nullptr && costs_.factor_pays_after(steps);
-    if (costs_.pays_after(steps)) {
-      made = strong(context, found);
-    } else if (small) {
-      made = factor(context, found);
-    } else {
-      choice_->reason = found + ", too few for multigrid to save its setup";
-      return made;
-    }
-    refused = made.preconditioner == nullptr;
-    return made;
+    const bool pays = costs_.pays_after(steps);
+    if (!refused)
+      choice_->reason = found + ", too few for another preconditioner to save its setup";
+    return strongest(context, found, costs_.columns_of_steps(steps), pays, refused);
   }
 
-  Made factor(Ctx& context, const std::string& cause) const {
-    const PreconditionerKind& kind = preconditioner_table().get("incomplete_cholesky");
-    use(kind, kind.options());
-    choice_->reason = cause + ", and the matrix is small";
-    return kind.make<T, Ctx>(context, matrix_, kind.options(), spmm_);
+  /// For linear systems: a complete factor of A or the strong kind, whichever is expected to cost
+  /// less, or none. Without one of them, the solve would take as long as `columns` products of A
+  /// with one column. `pays`: whether multigrid costs less than that. `refused`: whether it was
+  /// found not to suit A.
+  Made strongest(Ctx& context, const std::string& cause, double columns, bool pays,
+                 bool& refused) const {
+    const bool either = pays && !refused;
+    const double least = either ? std::min(columns, costs_.columns_of_multigrid()) : columns;
+    Made made = complete_factor(context, cause, least);
+    if (made.preconditioner != nullptr || !either) return made;
+    made = strong(context, cause);
+    refused = made.preconditioner == nullptr;
+    return refused ? complete_factor(context, cause, columns) : std::move(made);
+  }
+
+  /// Whether a complete factor of A and its solves cost less than `columns` products of A with one
+  /// column. Reads the pattern of A only.
+  bool factor_pays(Ctx& context, double columns) const {
+    if (!factor_->may_exist || !(columns >= kColumnsOfEstimate)) return false;
+    std::unique_ptr<ShiftedInverse<T, Ctx>>& inverse = factor_->inverse;
+    if (inverse == nullptr) {
+      inverse = std::make_unique<ShiftedInverse<T, Ctx>>(matrix_, CsrView<T, Space>{},
+                                                         kFactorShare * memory_bytes(context));
+    }
+    return inverse->pays(context, costs_.columns_of_factor(), columns) &&
+           inverse->seconds_to_factor(context) < kLongestFactorisation;
+  }
+
+  /// A = PᵀLLᵀP where that costs less than `columns` products of A with one column, else none.
+  Made complete_factor(Ctx& context, const std::string& cause, double columns) const {
+    SetupCost cost(context);
+    if (!factor_pays(context, columns)) return {nullptr, cost};
+    factor_->may_exist = false;  // not once more
+    if (!factor_->inverse->factor(context, 0)) return {nullptr, cost};
+    choice_->name = fmt::format("cholesky of {}", matrix_name(plan_.matrix));
+    choice_->lowered = choice_->strong = false;
+    choice_->precision_reason = "a complete factor is made in double precision";
+    choice_->reason = cause + ", which cost more than a complete factor";
+    cost.stop(context);
+    return {std::move(factor_->inverse), cost};
   }
 
   /// Notes that a kind in full precision is in use.
@@ -270,6 +310,7 @@ class AutomaticPreconditioner {
   SpmmOptions spmm_;
   std::shared_ptr<const GraphNullSpace> null_space_;
   MultigridCosts costs_;
+  std::shared_ptr<Factor> factor_;
   std::shared_ptr<AutomaticChoice> choice_;
 };
 

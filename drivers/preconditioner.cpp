@@ -215,12 +215,13 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
   if (plan.strong == nullptr) return plan.describe();
   // As `AutomaticPreconditioner` chooses.
   const bool diagonal = !on_gpu && !is_eigensolver(request.method) && !plan.lowered;
+  const std::string_view factor = diagonal && problem.processes == 1 ? ", or cholesky" : "";
   if (diagonal && problem.rhs.cols() == 1) {
-    return fmt::format("jacobi of {}, or {}, or incomplete_cholesky", matrix_name(plan.matrix),
-                       plan.strong->name);
+    return fmt::format("jacobi of {}, or {}{}", matrix_name(plan.matrix), plan.strong->name,
+                       factor);
   }
-  return fmt::format("{}, or {}{}", plan.describe(), plan.strong->name,
-                     diagonal ? ", or jacobi" : "");
+  return fmt::format("{}, or {}{}{}", plan.describe(), plan.strong->name,
+                     diagonal ? ", or jacobi" : "", factor);
 }
 
 }  // namespace heddle::detail

@@ -42,13 +42,13 @@ PreconditionerTable& preconditioner_table();
 /// The rule of `automatic_preconditioner` as a text for documentation.
 inline constexpr std::string_view kAutomaticPreconditionerRule =
     "chebyshev for the smallest end and for linear systems, multigrid where it saves its setup, on "
-    "the host jacobi for well conditioned matrices, and first with one right-hand side, jacobi for "
-    "the largest end of a pencil, else "
-    "none";
+    "the host jacobi for well conditioned matrices, and first with one right-hand side, and for "
+    "linear systems a complete factor where it costs less, jacobi for the largest end of a pencil, "
+    "else none";
 
 /// The name of the preconditioner that `problem` gets if the user chooses none. "none" means no
 /// preconditioner. It is also the result for least squares and for operators without a stored
-/// matrix. For "chebyshev", drivers may take multigrid or jacobi instead, see
+/// matrix. For "chebyshev", drivers may take multigrid, jacobi or a complete factor instead, see
 /// docs/methods/preconditioners.md.
 std::string_view automatic_preconditioner(const PreconditionedProblem& problem);
 

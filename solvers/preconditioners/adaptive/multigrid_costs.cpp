@@ -21,19 +21,26 @@ constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, 
 constexpr double kFirstDegree = 12;
 // One column has hardly any work beside its products.
 constexpr double kStepOfOneColumn = 1.5;
-constexpr double kStepsOfFactor = 150;    // with the diagonal, from which on a factor pays
-constexpr double kProductOfFactor = 5e5;  // bytes of a product up to which it may
+// Time in products of A with one column, as `ShiftedInverse` counts them: of a step with one
+// column, of a product of several per column, and of the calls and waits of either, in entries.
+constexpr double kTimeOfStep = 2.1;
+constexpr double kTimePerColumn = .45;
+constexpr double kEntriesOfCalls = 9e4;
+constexpr double kEntriesOfRow = 5;
+// Of a complete factor: products with it per column of a solve, and what is beside its operations.
+constexpr double kIterationsOfFactor = 3;
+constexpr double kCopiesOfFactor = 27;
 
 }  // namespace
 
 MultigridCosts::MultigridCosts(Index rows, Index nnz, Index block, std::size_t scalar_size,
                                const SetupBytes& setup) noexcept
-    : block_(static_cast<double>(block)) {
-  const auto entries = static_cast<double>(nnz);
+    : rows_(static_cast<double>(rows)),
+      entries_(static_cast<double>(nnz)),
+      block_(static_cast<double>(block)) {
   const auto scalar = static_cast<double>(scalar_size);
-  const double matrix = entries * (sizeof(double) + sizeof(std::int32_t));
-  product_ =
-      entries * (scalar + sizeof(std::int32_t)) + 4 * scalar * static_cast<double>(rows) * block_;
+  const double matrix = entries_ * (sizeof(double) + sizeof(std::int32_t));
+  product_ = entries_ * (scalar + sizeof(std::int32_t)) + 4 * scalar * rows_ * block_;
   setup_ = (setup.fixed + setup.per_byte * matrix) / std::max(product_, 1.0);
 }
 
@@ -49,9 +56,16 @@ double MultigridCosts::expected_degree(double root) const noexcept {
   return kDegreePerRoot * root / std::pow(std::max(block_, 1.0), kGrowthOfRoots);
 }
 
+double MultigridCosts::chebyshev_products(double root) const noexcept {
+  return kChebyshevIterations * root * (kFirstDegree + 1 + kOther);
+}
+
+double MultigridCosts::multigrid_products() const noexcept {
+  return kLinearIterations * (kCycle + kOther) + setup_;
+}
+
 bool MultigridCosts::pays_for(double root) const noexcept {
-  const double chebyshev = kChebyshevIterations * root * (kFirstDegree + 1 + kOther);
-  return chebyshev > kLinearIterations * (kCycle + kOther) + setup_;
+  return chebyshev_products(root) > multigrid_products();
 }
 
 bool MultigridCosts::diagonal_suffices(double root) const noexcept {
@@ -60,11 +74,32 @@ bool MultigridCosts::diagonal_suffices(double root) const noexcept {
 }
 
 bool MultigridCosts::pays_after(double steps) const noexcept {
-  return kStepOfOneColumn * steps > kLinearIterations * (kCycle + kOther) + setup_;
+  return kStepOfOneColumn * steps > multigrid_products();
 }
 
-bool MultigridCosts::factor_pays_after(double steps) const noexcept {
-  return steps > kStepsOfFactor && product_ < kProductOfFactor;
+double MultigridCosts::columns_of_calls() const noexcept {
+  return kEntriesOfCalls / (entries_ + kEntriesOfRow * rows_);
+}
+
+double MultigridCosts::columns_of_steps(double steps) const noexcept {
+  return steps * (kTimeOfStep + columns_of_calls());
+}
+
+double MultigridCosts::columns_of_products(double products) const noexcept {
+  if (one_column()) return columns_of_steps(products / kStepOfOneColumn);
+  return products * (kTimePerColumn * block_ + columns_of_calls());
+}
+
+double MultigridCosts::columns_of_chebyshev(double root) const noexcept {
+  return columns_of_products(chebyshev_products(root));
+}
+
+double MultigridCosts::columns_of_multigrid() const noexcept {
+  return columns_of_products(multigrid_products());
+}
+
+double MultigridCosts::columns_of_factor() const noexcept {
+  return kIterationsOfFactor * block_ + kCopiesOfFactor;
 }
 
 }  // namespace heddle::detail

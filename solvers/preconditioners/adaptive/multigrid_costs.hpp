@@ -54,11 +54,25 @@ class MultigridCosts {
   /// the diagonal, with which it would take `steps` more.
   bool pays_after(double steps) const noexcept;
 
-  /// Whether an incomplete factor saves work in such a solve: where it is long, and the matrix so
-  /// small that triangular solves, on few threads, cost hardly more than what is around a product.
-  bool factor_pays_after(double steps) const noexcept;
+  /// The time of a solve of linear systems on the host, in products of A with one column as
+  /// `ShiftedInverse` counts them: of `steps` steps with one column and the diagonal, of a solve
+  /// with chebyshev, and of one with multigrid, its setup included.
+  double columns_of_steps(double steps) const noexcept;
+  double columns_of_chebyshev(double root) const noexcept;
+  double columns_of_multigrid() const noexcept;
+
+  /// The number of columns whose solves with a complete factor take as long as all of a solve of
+  /// linear systems beside the operations of the factorisation: the solves and copies of the
+  /// factor.
+  double columns_of_factor() const noexcept;
 
  private:
+  double chebyshev_products(double root) const noexcept;
+  double multigrid_products() const noexcept;
+  double columns_of_calls() const noexcept;
+  double columns_of_products(double products) const noexcept;
+
+  double rows_, entries_;
   double product_;  // bytes that one moves
   double setup_;
   double block_;
