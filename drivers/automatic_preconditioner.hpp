@@ -181,13 +181,20 @@ class AutomaticPreconditioner {
   }
 
   /// What takes over from the diagonal where it would take `steps` more, or none. `refused`:
-  /// whether multigrid was found not to suit A.
+  /// whether multigrid was found not to suit A, so that no incomplete factor is tried either.
   Made for_one_column(Ctx& context, double steps, bool& refused) const {
     const std::string found = fmt::format("the diagonal would take about {:.0f} more steps", steps);
     const bool pays = costs_.pays_after(steps);
-    if (!refused)
-      choice_->reason = found + ", too few for another preconditioner to save its setup";
-    return strongest(context, found, costs_.columns_of_steps(steps), pays, refused);
+    Made made = strongest(context, found, costs_.columns_of_steps(steps), pays, refused);
+    if (made.preconditioner != nullptr || refused) return made;
+    if (matrix_.remote == nullptr && costs_.incomplete_factor_pays_after(steps)) {
+      // An early estimate of ill conditioned matrices is too low. A complete factor may pay later.
+      constexpr double kGrowth = 3;
+      if (factor_pays(context, costs_.columns_of_steps(kGrowth * steps))) return made;
+      return incomplete_factor(context, found);
+    }
+    choice_->reason = found + ", too few for another preconditioner to save its setup";
+    return made;
   }
 
   /// For linear systems: a complete factor of A or the strong kind, whichever is expected to cost
@@ -230,6 +237,13 @@ class AutomaticPreconditioner {
     choice_->reason = cause + ", which cost more than a complete factor";
     cost.stop(context);
     return {std::move(factor_->inverse), cost};
+  }
+
+  Made incomplete_factor(Ctx& context, const std::string& cause) const {
+    const PreconditionerKind& kind = preconditioner_table().get("incomplete_cholesky");
+    use(kind, kind.options());
+    choice_->reason = cause + ", and the matrix is small";
+    return kind.make<T, Ctx>(context, matrix_, kind.options(), spmm_);
   }
 
   /// Notes that a kind in full precision is in use.

@@ -4,9 +4,9 @@
 usage: bench/python/compare.py [--gpu] [--matrices DIR] [--rounds N] [--limit SECONDS] [--only TASK]
                                [--few]
 
-Each solve runs N times in turns with the others, and the median counts. A short one runs twice in
-each turn, and the second time counts, so that code and matrix are in the caches. Long ones run in one
-turn. A solve that takes longer than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
+Each solve runs N times in turns with the others, and the median counts. A short one runs several
+times in each turn, and the median of all but the first time counts, so that code and matrix are in
+the caches. Long ones run in one turn. A solve that takes longer than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
 sides are judged alike. With --gpu CuPy stands for SciPy, and all arrays lie on the GPU; see on_gpu.py.
 A CuPy solve that the limit cuts off may leave the GPU unusable for the solves after it.
 Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
@@ -70,7 +70,8 @@ def on_alarm(*_):
 # The threads of SciPy's BLAS look for work for 0.1 s after their last, on a core that the next solve
 # needs.
 PAUSE = 0.2
-SHORT = 0.5  # seconds. A shorter solve runs twice in a turn
+SHORT = 0.3  # seconds. A turn of shorter solves takes as long, or AT_MOST of them
+AT_MOST = 10
 LONG = 10  # seconds. A longer solve runs in one turn
 MOST_OF_A_FACTOR = 30  # seconds that a factorisation for SciPy's sigma may take
 
@@ -82,11 +83,11 @@ def timed(solve, synchronize, limit):
     signal.setitimer(signal.ITIMER_REAL, limit)
     begin = time.perf_counter()
     try:
-        seconds, judge = once(solve, synchronize)
-        if seconds < SHORT:
-            seconds, judge = once(solve, synchronize)
+        runs = [once(solve, synchronize)]
+        while sum(seconds for seconds, _ in runs) < SHORT and len(runs) < AT_MOST:
+            runs.append(once(solve, synchronize))
         signal.setitimer(signal.ITIMER_REAL, 0)
-        return seconds, judge()
+        return statistics.median(seconds for seconds, _ in runs[1:] or runs), runs[-1][1]()
     except Exception as error:  # a failure of any library is a cell of the table
         # PRIMME has an exception of its own for one that a product has raised.
         too_long = time.perf_counter() - begin >= limit
@@ -183,7 +184,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--matrices", default=os.environ.get("HEDDLE_MATRIX_DIR", "../shared/matrices"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=300)
+    parser.add_argument("--limit", type=float, default=100)
     parser.add_argument("--only", default="", help="tasks whose names contain this")
     parser.add_argument("--few", action="store_true", help="three real matrices, one generated")
     parser.add_argument("--gpu", action="store_true", help="beside CuPy, with arrays on the GPU")

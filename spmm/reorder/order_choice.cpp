@@ -125,13 +125,14 @@ std::string no_order_helps(const RowPattern& A, const OrderedProducts& products)
   const auto bytes =
       static_cast<double>(A.cols * products.N) * static_cast<double>(products.scalar_bytes);
   if (products.gpu || bytes > kCachedShare * host_caches().l2) return {};
-  const double across = A.rows == A.cols ? detail::rows_across_in_short(A) : 0;
-  const double shared = rows_across_seconds(A.rows, across, products.N, products.scalar_bytes);
+  const auto seconds = [&](double across) {
+    return products.count * rows_across_seconds(A.rows, across, products.N, products.scalar_bytes);
+  };
   const double cost = ordering_seconds(A, RowOrder::rcm) + looking_seconds(A) + kLeastSaved;
-  if (products.count * shared > cost) return {};
-  return "the matrix's own: the block that products read fits into the cache of a core, and few of "
-         "its "
-         "rows would come from another core";
+  const double now = A.rows == A.cols ? seconds(detail::own_rows_across(A)) : 0;
+  if (now > cost && now - seconds(detail::possible_rows_across(A)) > cost) return {};
+  return "the matrix's own: the block that products read fits into the cache of a core, and no "
+         "order saves enough of its rows from another core";
 }
 
 OrderChoice choose_order(HostContext& context, const RowPattern& A,
@@ -141,14 +142,17 @@ OrderChoice choose_order(HostContext& context, const RowPattern& A,
     return {.reason = std::move(reason)};
   }
   const double cost = ordering_seconds(A, RowOrder::rcm);
-  const double before = seconds_of(detail::sampled_features(A, {}), products);
+  const HostFeatures own_features = detail::sampled_features(A, {});
+  const double before = seconds_of(own_features, products);
   const auto unpaid = [&](double possible, std::string_view order) {
     return fmt::format(
         "the matrix's own: samples of rows predict {} per product, {} in {} order, which {:.0f} "
         "products do not repay",
         product_text(before), product_text(possible), order, products.count);
   };
-  const double ideal = seconds_of(detail::ideal_features(A), products);
+  HostFeatures best = detail::ideal_features(A);
+  best.rows_across = std::min(own_features.rows_across, detail::possible_rows_across(A));
+  const double ideal = seconds_of(best, products);
   if (!order_pays(before, ideal, cost, products)) return {.reason = unpaid(ideal, "the best")};
   const double possible = seconds_of(detail::possible_features(A), products);
   if (!order_pays(before, possible, cost, products)) return {.reason = unpaid(possible, "a good")};

@@ -13,6 +13,7 @@ namespace {
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 constexpr RowTiles kTiles[] = {{8, 1024}, {128, 128}, {2048, 16}, {32768, 4}};
+constexpr RowTiles kFewTiles = {8, 128};
 
 /// Counts distinct columns of a few rows.
 class DistinctColumns {
@@ -155,7 +156,13 @@ std::vector<std::int32_t> ball(const RowPattern& A, Index start, Index rows,
 
 }  // namespace
 
-double rows_across_in_short(const RowPattern& A) { return rows_across(A, {}, {8, 128}); }
+double own_rows_across(const RowPattern& A) { return rows_across(A, {}, kFewTiles); }
+
+double possible_rows_across(const RowPattern& A) {
+  constexpr Index kBall = 4096;
+  std::vector<char> seen(at(A.rows), 0);
+  return rows_across(A, ball(A, A.rows / 2, kBall, seen), kFewTiles);
+}
 
 HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order) {
   HostFeatures features = length_features(A, order);

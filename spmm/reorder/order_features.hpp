@@ -14,7 +14,11 @@ namespace heddle::detail {
 HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order);
 
 /// `rows_across` of a square A in its own order, from a thousand rows: microseconds.
-double rows_across_in_short(const RowPattern& A);
+double own_rows_across(const RowPattern& A);
+
+/// About the `rows_across` that a good order leaves a square A: those of some thousand rows in the
+/// order of a breadth-first search, which are more than those of all rows where A is a mesh.
+double possible_rows_across(const RowPattern& A);
 
 /// The features that no order of a square A with a symmetric pattern can exceed: the columns of a
 /// row are neighbours, and R(T) is the smaller of T, as T rows have at most T entries in a column,

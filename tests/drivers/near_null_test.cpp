@@ -217,7 +217,7 @@ TEST(AutomaticPreconditioner, IsACompleteFactorWhereThatCostsLessThanItsIteratio
     ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
     EXPECT_EQ(solution.preconditioner_name, "cholesky of A") << solution.preconditioner_reason;
     EXPECT_NE(solution.preconditioner_reason.find("complete factor"), std::string::npos);
-    EXPECT_LE(solution.iterations, columns == 1 ? 50 : 3);
+    EXPECT_LE(solution.iterations, columns == 1 ? 100 : 3);
     EXPECT_LE(solution.residuals[0], 1e-8);
   }
 }
@@ -263,7 +263,7 @@ TEST(AutomaticPreconditioner, OfOneColumnChangesWhereItsStepsAreMany) {
   const Solution small = solve_one_column({"laplace1d", {1000}});
   EXPECT_EQ(small.status, SolveStatus::converged);
   EXPECT_EQ(small.preconditioner_name, "cholesky of A") << small.preconditioner_reason;
-  EXPECT_LE(small.iterations, 30);
+  EXPECT_LE(small.iterations, 60);
   for (const CgAlgorithm algorithm : {CgAlgorithm::breakdown_free, CgAlgorithm::pseudo_block}) {
     const Solution either = solve_one_column({"laplace1d", {1000}}, {.algorithm = algorithm});
     EXPECT_EQ(either.preconditioner_reason, small.preconditioner_reason);

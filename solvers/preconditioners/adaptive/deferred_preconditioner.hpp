@@ -21,7 +21,7 @@ class DeferredPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// Steps before the first choice and the last one. Between them, their number doubles.
   static constexpr Index kFirstChoice = 24;
-  static constexpr Index kLastChoice = 1536;
+  static constexpr Index kLastChoice = 384;
 
   /// `first` is not null.
   DeferredPreconditioner(std::unique_ptr<Preconditioner<T, Ctx>> first, Choose choose);

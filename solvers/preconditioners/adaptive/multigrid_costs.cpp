@@ -21,11 +21,14 @@ constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, 
 constexpr double kFirstDegree = 12;
 // One column has hardly any work beside its products.
 constexpr double kStepOfOneColumn = 1.5;
+constexpr double kStepsOfFactor = 150;    // with the diagonal, from which on one without fill pays
+constexpr double kProductOfFactor = 5e5;  // bytes of a product up to which it may
 // Time in products of A with one column, as `ShiftedInverse` counts them: of a step with one
-// column, of a product of several per column, and of the calls and waits of either, in entries.
-constexpr double kTimeOfStep = 2.1;
+// column, and of a product of several per column. Calls and waits of each are in entries.
+constexpr double kTimeOfStep = 1.6;
+constexpr double kEntriesOfStep = 3e4;
 constexpr double kTimePerColumn = .45;
-constexpr double kEntriesOfCalls = 9e4;
+constexpr double kEntriesOfProduct = 9e4;
 constexpr double kEntriesOfRow = 5;
 // Of a complete factor: products with it per column of a solve, and what is beside its operations.
 constexpr double kIterationsOfFactor = 3;
@@ -77,17 +80,21 @@ bool MultigridCosts::pays_after(double steps) const noexcept {
   return kStepOfOneColumn * steps > multigrid_products();
 }
 
-double MultigridCosts::columns_of_calls() const noexcept {
-  return kEntriesOfCalls / (entries_ + kEntriesOfRow * rows_);
+bool MultigridCosts::incomplete_factor_pays_after(double steps) const noexcept {
+  return steps > kStepsOfFactor && product_ < kProductOfFactor;
+}
+
+double MultigridCosts::columns_of_entries(double entries) const noexcept {
+  return entries / (entries_ + kEntriesOfRow * rows_);
 }
 
 double MultigridCosts::columns_of_steps(double steps) const noexcept {
-  return steps * (kTimeOfStep + columns_of_calls());
+  return steps * (kTimeOfStep + columns_of_entries(kEntriesOfStep));
 }
 
 double MultigridCosts::columns_of_products(double products) const noexcept {
   if (one_column()) return columns_of_steps(products / kStepOfOneColumn);
-  return products * (kTimePerColumn * block_ + columns_of_calls());
+  return products * (kTimePerColumn * block_ + columns_of_entries(kEntriesOfProduct));
 }
 
 double MultigridCosts::columns_of_chebyshev(double root) const noexcept {

@@ -54,6 +54,10 @@ class MultigridCosts {
   /// the diagonal, with which it would take `steps` more.
   bool pays_after(double steps) const noexcept;
 
+  /// Whether an incomplete factor saves work in such a solve: where it is long, and the matrix so
+  /// small that triangular solves, on few threads, cost hardly more than what is around a product.
+  bool incomplete_factor_pays_after(double steps) const noexcept;
+
   /// The time of a solve of linear systems on the host, in products of A with one column as
   /// `ShiftedInverse` counts them: of `steps` steps with one column and the diagonal, of a solve
   /// with chebyshev, and of one with multigrid, its setup included.
@@ -69,7 +73,7 @@ class MultigridCosts {
  private:
   double chebyshev_products(double root) const noexcept;
   double multigrid_products() const noexcept;
-  double columns_of_calls() const noexcept;
+  double columns_of_entries(double entries) const noexcept;
   double columns_of_products(double products) const noexcept;
 
   double rows_, entries_;

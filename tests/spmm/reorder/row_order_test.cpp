@@ -194,8 +194,11 @@ TEST_F(RowOrderTest, RowsAcrossAreThoseOfTheOrderedMatrix) {
   // keeps them in their halves does not exist.
   EXPECT_NEAR(detail::possible_features(pattern).rows_across, rcm, 0.1);
   EXPECT_EQ(detail::ideal_features(pattern).rows_across, 0);
+  EXPECT_NEAR(detail::own_rows_across(pattern), own, 0.1);
+  EXPECT_NEAR(detail::possible_rows_across(pattern), rcm, 0.1);
   const HostCsrMatrix<double> expander = mesh("trefethen", {2000});
   EXPECT_GT(detail::possible_features(pattern_of(expander.view())).rows_across, 0.7);
+  EXPECT_GT(detail::possible_rows_across(pattern_of(expander.view())), 0.7);
 }
 
 /// No order of a matrix without empty columns reuses rows of B more than the ideal features say.
