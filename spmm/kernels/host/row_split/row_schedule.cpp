@@ -32,9 +32,12 @@ Index row_length(const CsrView<T, HostSpace>& A, Index row) {
 
 template <Scalar T>
 bool same_columns(const CsrView<T, HostSpace>& A, Index row, Index other) {
-  const std::int32_t* columns = A.columns + A.row_offsets[row];
-  return row_length(A, row) == row_length(A, other) &&
-         std::equal(columns, columns + row_length(A, row), A.columns + A.row_offsets[other]);
+  const Index length = row_length(A, row);
+  if (length != row_length(A, other)) return false;
+  const std::int32_t* const columns = A.columns + A.row_offsets[row];
+  const std::int32_t* const others = A.columns + A.row_offsets[other];
+  // Rows that differ mostly do so in their first column, which costs less than a call.
+  return length == 0 || (columns[0] == others[0] && std::equal(columns, columns + length, others));
 }
 
 // Rows below `limit` that have the columns of `row`, counting itself, at most kMaxRunHeight; four
