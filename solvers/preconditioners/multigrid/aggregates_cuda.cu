@@ -263,7 +263,7 @@ void copy_to_host(CudaContext& context, const Buffer<T, DeviceSpace>& source, Ma
 Aggregates<DeviceSpace> aggregate_on_host(CudaContext& context,
                                           const NodeGraph<DeviceSpace>& graph) {
   HostContext host;
-  NodeGraph<HostSpace> copied{Numbers<std::int64_t, HostSpace>(graph.offsets.size()),
+  NodeGraph<HostSpace> copied{{host, graph.offsets.size()},
                               {host, graph.neighbours.size()},
                               {host, graph.weights.size()}};
   copy_to_host(context, graph.offsets, copied.offsets);

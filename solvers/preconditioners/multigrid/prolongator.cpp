@@ -91,7 +91,7 @@ class ColumnFactors {
 /// Q and R of all aggregates, one after the other. Q is stored by columns, R, m×m, by rows.
 struct AggregateFactors {
   Buffer<double, HostSpace> Q, R;
-  std::vector<std::int64_t>
+  Buffer<std::int64_t, HostSpace>
       first_columns;  ///< of T, per aggregate, and the columns of T at the end
 };
 
@@ -110,7 +110,8 @@ AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> 
   const std::size_t aggregates = of.offsets.size() - 1;
   AggregateFactors made{{context, of.rows.size() * columns},
                         filled(context, aggregates * columns * columns, 0.0),
-                        std::vector<std::int64_t>(aggregates + 1, 0)};
+                        {context, aggregates + 1}};
+  made.first_columns[0] = 0;
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
     double* const Q = made.Q.data() + of.offsets[a] * m;
@@ -120,8 +121,8 @@ AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> 
     const ColumnFactors factors(Q, made.R.data() + a * columns * columns, rows, m);
     made.first_columns[a + 1] = factors.rank();
   });
-  std::partial_sum(made.first_columns.begin(), made.first_columns.end(),
-                   made.first_columns.begin());
+  std::int64_t* const first_columns = made.first_columns.data();
+  std::partial_sum(first_columns, first_columns + aggregates + 1, first_columns);
   return made;
 }
 
@@ -136,7 +137,7 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const Agg
     }
   });
   std::partial_sum(offsets.data(), offsets.data() + n + 1, offsets.data());
-  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), offsets.data()[n]);
+  HostCsrMatrix<double> T(context, n, factors.first_columns[of.offsets.size() - 1], offsets.data()[n]);
   std::copy_n(offsets.data(), n + 1, T.row_offsets());
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
@@ -157,8 +158,9 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const Agg
 /// connections.
 class FilteredEntries {
  public:
-  FilteredEntries(const Grid<HostSpace>& grid, const NodeGraph<HostSpace>& strong)
-      : A_(grid.A.view()), strong_(strong), of_row_(node_of_rows(grid)) {}
+  FilteredEntries(HostContext& context, const Grid<HostSpace>& grid,
+                  const NodeGraph<HostSpace>& strong)
+      : A_(grid.A.view()), strong_(strong), of_row_(node_of_rows(context, grid)) {}
 
   /// Calls visit(e, kept) for all entries of a row, in their order. Columns and neighbours ascend.
   template <class Visit>
@@ -178,7 +180,7 @@ class FilteredEntries {
 
   CsrView<double, HostSpace> A_;
   const NodeGraph<HostSpace>& strong_;
-  std::vector<std::int32_t> of_row_;
+  Buffer<std::int32_t, HostSpace> of_row_;
 };
 
 /// The places of the entries of Ā, its diagonal with 0 for rows of null vectors, and λ.
@@ -272,7 +274,7 @@ HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<Hos
                                             double upper_bound) {
   const CsrView<double, HostSpace> A = grid.A.view();
   const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
-  const FilteredEntries entries(grid, strong);
+  const FilteredEntries entries(context, grid, strong);
   const FilterSurvey found = survey(context, threads, A, entries, upper_bound);
   const double omega = found.bound > 0 ? 4 / (3 * found.bound) : 0;
   HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.data()[A.rows]);  // I − ω D⁻¹ Ā

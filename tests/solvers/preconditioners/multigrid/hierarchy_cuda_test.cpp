@@ -194,7 +194,7 @@ Grid<HostSpace> grid_of(HostContext& context, const HostCsrMatrix<double>& A, In
                         Index vectors) {
   Grid<HostSpace> grid;
   grid.A = convert<double>(context, A.view());
-  for (Index row = 0; row <= A.rows(); row += unknowns) grid.nodes.push_back(row);
+  grid.nodes = equal_nodes(context, A.rows(), unknowns);
   grid.near_null = MultiVector<double, HostSpace>(context, A.rows(), vectors);
   std::mt19937 engine(3);
   for (Index i = 0; i < A.rows(); ++i) {

@@ -20,7 +20,7 @@ using namespace detail;
 Grid<HostSpace> grid_of(HostContext& context, HostCsrMatrix<double> A, Index unknowns = 1,
                         Index vectors = 1) {
   Grid<HostSpace> grid;
-  for (Index row = 0; row <= A.rows(); row += unknowns) grid.nodes.push_back(row);
+  grid.nodes = equal_nodes(context, A.rows(), unknowns);
   grid.near_null = MultiVector<double, HostSpace>(context, A.rows(), vectors);
   std::mt19937 engine(3);
   for (Index i = 0; i < A.rows(); ++i) {
@@ -154,7 +154,7 @@ TEST(Prolongator, RepresentsTheNearNullVectors) {
   const TentativeProlongator<HostSpace> made =
       tentative_prolongator(context, grid, aggregate(context, strong));
   const CsrView<double, HostSpace> T = made.T.view();
-  ASSERT_EQ(T.cols, made.nodes.back());
+  ASSERT_EQ(T.cols, made.nodes[made.nodes.size() - 1]);
   ASSERT_EQ(T.cols, made.near_null.rows());
   std::vector<double> squares(static_cast<std::size_t>(T.cols), 0.0);
   for (Index i = 0; i < T.rows; ++i) {
