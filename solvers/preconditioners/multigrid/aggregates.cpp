@@ -22,8 +22,8 @@ void for_each_neighbour(const NodeGraph<HostSpace>& graph, std::size_t node, con
 Aggregates<HostSpace> aggregate(HostContext& context, const NodeGraph<HostSpace>& graph) {
   const auto nodes = static_cast<std::size_t>(graph.size());
   Aggregates<HostSpace> aggregates;
-  auto of_roots = filled<std::int32_t>(context, nodes, kNone);  // the aggregates of roots' neighbours
-  std::vector<bool> near_root(nodes, false);                    // a root is within two edges
+  auto of_roots = filled(context, nodes, kNone);  // the aggregates of roots and their neighbours
+  std::vector<bool> near_root(nodes, false);      // a root is within two edges
   for (std::size_t root = 0; root < nodes; ++root) {
     const bool alone = graph.offsets[root] == graph.offsets[root + 1];
     if (near_root[root] || alone) continue;

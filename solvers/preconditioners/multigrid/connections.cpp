@@ -5,6 +5,7 @@
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/connections.hpp>
 #include <numeric>
+#include <vector>
 
 namespace heddle::detail {
 namespace {

@@ -144,6 +144,7 @@ std::optional<CoarserShared> coarser_grid(HostContext& context, const SharedGrid
   return made;
 }
 
+/// So many numbers, in memory of the context.
 Buffer<std::int64_t, HostSpace> copied(HostContext& context, const std::int64_t* numbers,
                                        std::size_t count) {
   Buffer<std::int64_t, HostSpace> made(context, count);

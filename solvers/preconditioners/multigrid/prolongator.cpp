@@ -6,6 +6,7 @@
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <numeric>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -137,7 +138,8 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const Agg
     }
   });
   std::partial_sum(offsets.data(), offsets.data() + n + 1, offsets.data());
-  HostCsrMatrix<double> T(context, n, factors.first_columns[of.offsets.size() - 1], offsets.data()[n]);
+  const Index columns = factors.first_columns[factors.first_columns.size() - 1];
+  HostCsrMatrix<double> T(context, n, columns, offsets.data()[n]);
   std::copy_n(offsets.data(), n + 1, T.row_offsets());
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);

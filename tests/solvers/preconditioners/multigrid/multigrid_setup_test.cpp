@@ -3,10 +3,13 @@
 #include <cmath>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
+#include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
 #include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
+#include <limits>
 #include <random>
 #include <set>
 #include <vector>
@@ -47,6 +50,27 @@ HostCsrMatrix<double> random_graph(HostContext& context, Index n, Index edges, I
     }
   }
   return csr_from_triplets<double>(context, n, n, entries);
+}
+
+TEST(GridOps, ListTheNodesOfRowsAndTheRowsOfNodes) {
+  HostContext context(2);
+  const Grid<HostSpace> grid =
+      grid_of(context, generate<double>(context, {"elasticity3d", {3, 4, 5}}), 3);
+  ASSERT_EQ(3 * grid.node_count(), grid.A.rows());
+  const Buffer<std::int32_t, HostSpace> of_row = node_of_rows(context, grid);
+  ASSERT_EQ(static_cast<Index>(of_row.size()), grid.A.rows());
+  for (std::size_t row = 0; row < of_row.size(); ++row) {
+    EXPECT_EQ(of_row[row], static_cast<std::int32_t>(row / 3));
+    EXPECT_EQ(grid.nodes[row / 3], static_cast<std::int64_t>(row / 3 * 3));
+  }
+}
+
+TEST(GridOps, NormOfASymmetricMatrixIsItsOneNorm) {
+  HostContext context(2);
+  HostCsrMatrix<double> A = random_graph(context, 300, 900, 2);
+  EXPECT_DOUBLE_EQ(symmetric_norm(context, A.view()), norm_1<double>(context, A.view()));
+  A.values()[7] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(symmetric_norm(context, A.view())));
 }
 
 // The weights that optimise the polynomial make λ q²/(1 − q²), with q = 1 − λ p, equal at 0 and at
