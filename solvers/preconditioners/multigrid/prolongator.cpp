@@ -198,10 +198,11 @@ struct FilteredRow {
   Index kept = 0;  // entries
 };
 
-/// The sums of the absolute values of A, per row, in columns of other processes.
+/// The sums of the absolute values of A, per row, in columns of other processes. Empty if there are
+/// no such columns.
 Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double, HostSpace>& A) {
+  if (A.remote == nullptr) return {};
   Buffer<double, HostSpace> sums = filled(context, static_cast<std::size_t>(A.rows), 0.0);
-  if (A.remote == nullptr) return sums;
   const CsrView<double, HostSpace> remote = A.remote->entries.view();
   for (Index k = 0; k < remote.rows; ++k) {
     double& sum = sums[static_cast<std::size_t>(A.remote->rows[static_cast<std::size_t>(k)])];
@@ -215,9 +216,10 @@ Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double
 FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace> A,
                     const FilteredEntries& entries, double upper_bound) {
   const auto n = static_cast<std::size_t>(A.rows);
-  FilterSurvey made{filled<std::int64_t>(context, n + 1, 0), {context, n}};
+  FilterSurvey made{{context, n + 1}, {context, n}};
+  made.offsets[0] = 0;
   const Buffer<double, HostSpace> remote = remote_sums(context, A);
-  Buffer<double, HostSpace> bounds = filled(context, n, 0.0);  // Gershgorin's
+  Buffer<double, HostSpace> bounds(context, n);  // Gershgorin's
   parallel_for(threads, A.rows, [&](Index row) {
     FilteredRow sums;
     entries.for_each(row, [&](std::int64_t e, bool kept) {
@@ -232,7 +234,8 @@ FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace
     const double lumped = sums.stored + sums.weak;
     const double d = lumped > kLeastDiagonal * sums.stored ? lumped : sums.stored;
     made.diagonal[k] = sums.stored > kLeastDiagonal ? d : 0;
-    if (made.diagonal[k] > 0) bounds[k] = 1 + (sums.others + remote[k]) / d;
+    const double others = sums.others + (remote.size() > 0 ? remote[k] : 0);
+    bounds[k] = made.diagonal[k] > 0 ? 1 + others / d : 0;
     made.offsets[k + 1] = sums.kept;
   });
   for (std::size_t k = 0; k < n; ++k) {
