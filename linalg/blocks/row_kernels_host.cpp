@@ -98,9 +98,8 @@ void scaled_dots_kernel(HostContext& context, const ConstBlock<double>& X,
                         const ScaledView<float, HostSpace>& Z, Small dots) {
   sum_columns(
       context, X.rows(),
-      [&](Index i, Index j) {
-        const double z = static_cast<double>(Z.block(i, j)) * Z.factors.data[j] * row_factor(Z, i);
-        return X(i, j) * z;
+      [x = X.data(), ld = X.ld(), z = ScaledEntries(Z)](Index i, Index j) {
+        return x[i * ld + j] * z(i, j);
       },
       dots);
 }

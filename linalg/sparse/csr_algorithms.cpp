@@ -128,9 +128,12 @@ template <Scalar U, Scalar T>
 HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A) {
   HostCsrMatrix<U> converted(context, A.rows, A.cols, A.nnz);
   std::copy_n(A.row_offsets, A.rows + 1, converted.row_offsets());
-  std::copy_n(A.columns, A.nnz, converted.columns());
+  std::int32_t* columns = converted.columns();
   U* values = converted.values();
-  parallel_for(context.threads(), A.nnz, [&](Index k) { values[k] = static_cast<U>(A.values[k]); });
+  parallel_for(context.threads(), A.nnz, [&](Index k) {
+    columns[k] = A.columns[k];
+    values[k] = static_cast<U>(A.values[k]);
+  });
   converted.set_remote(remote_of<U>(context, A));
   return converted;
 }

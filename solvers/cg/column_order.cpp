@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/cg/column_order.hpp>
 #include <utility>
@@ -37,26 +38,29 @@ auto ColumnOrder<T, Ctx>::begin(ConstBlockView<T, Space> B, const LinearOptions&
 
 template <Scalar T, class Ctx>
 void ColumnOrder<T, Ctx>::gather(ConstBlockView<T, Space> source, Block target) {
+  const ConstSmallView<double, Space> scales =
+      factors(target.cols(), [](const LinearColumn& column) { return column.scale; });
   for (Index first = 0; first < target.cols();) {
     const Index place = s_.ledger[first].index;
     Index count = 1;  // number of columns that are adjacent in both orders
     while (first + count < target.cols() && s_.ledger[first + count].index == place + count) {
       ++count;
     }
-    copy(context_, source.columns(place, count), target.columns(first, count));
+    convert<T, T>(context_, source.columns(place, count), scales.block(first, 0, count, 1),
+                  target.columns(first, count));
     first += count;
   }
-  scale(target, [](const LinearColumn& column) { return column.scale; });
 }
 
 template <Scalar T, class Ctx>
-void ColumnOrder<T, Ctx>::scale(Block X, double (*factor)(const LinearColumn&)) {
+auto ColumnOrder<T, Ctx>::factors(Index count, double (*factor)(const LinearColumn&))
+    -> ConstSmallView<double, Space> {
   s_.packet.clear();
-  const SmallView<double, HostSpace> here = s_.packet.add(X.cols(), 1).here;
-  const SmallView<double, Space> there = s_.factors.view(X.cols(), 1);
-  for (Index j = 0; j < X.cols(); ++j) here(j, 0) = factor(s_.ledger[j]);
+  const SmallView<double, HostSpace> here = s_.packet.add(count, 1).here;
+  const SmallView<double, Space> there = s_.factors.view(count, 1);
+  for (Index j = 0; j < count; ++j) here(j, 0) = factor(s_.ledger[j]);
   send(context_, here, there);
-  scale_columns<T>(context_, there, X);
+  return there;
 }
 
 template <Scalar T, class Ctx>
@@ -87,8 +91,9 @@ void ColumnOrder<T, Ctx>::swap(Index i, Index j) {
 template <Scalar T, class Ctx>
 void ColumnOrder<T, Ctx>::restore() {
   const Index b = s_.result.solution.cols();
-  scale(s_.result.solution.columns(0, b),
-        [](const LinearColumn& column) { return 1 / column.scale; });
+  scale_columns<T>(context_,
+                   factors(b, [](const LinearColumn& column) { return 1 / column.scale; }),
+                   s_.result.solution.columns(0, b));
   for (Index j = 0; j < b; ++j) {
     while (s_.ledger[j].index != j) swap(j, s_.ledger[j].index);
   }

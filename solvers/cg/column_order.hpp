@@ -39,7 +39,7 @@ class ColumnOrder {
   void restore();
 
  private:
-  void scale(Block X, double (*factor)(const LinearColumn&));
+  ConstSmallView<double, Space> factors(Index count, double (*factor)(const LinearColumn&));
   void swap(Index i, Index j);
 
   Ctx& context_;

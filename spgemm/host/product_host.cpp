@@ -2,6 +2,7 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/sparse/repeated_rows.hpp>
 #include <heddle/spgemm/host/column_set.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
 #include <mutex>
@@ -19,7 +20,7 @@ struct ProductSchedule<HostSpace> {
   std::vector<Index> row_offsets;   ///< of C
   std::vector<Index> piece_begins;  ///< the first row of each piece, and the number of rows
   /// Whether a row of A or B has the columns of the row before it, as the rows of a node have.
-  std::vector<std::uint8_t> repeats_in_A, repeats_in_B;
+  Buffer<std::uint8_t, HostSpace> repeats_in_A, repeats_in_B;
 };
 
 namespace {
@@ -66,21 +67,6 @@ void for_each_piece(HostContext& context, const std::vector<Index>& begins, cons
       body(i, static_cast<std::size_t>(member), i == begins[p]);
     }
   });
-}
-
-template <class T>
-std::vector<std::uint8_t> repeated_rows(HostContext& context, const CsrView<T, HostSpace>& A) {
-  std::vector<std::uint8_t> repeats(static_cast<std::size_t>(A.rows), 0);
-  parallel_for(team_size(context.threads(), stored_bytes(A), 0), A.rows, [&](Index i) {
-    if (i == 0) return;
-    const std::int32_t* const columns = A.columns + A.row_offsets[i];
-    const Index length = A.row_offsets[i + 1] - A.row_offsets[i];
-    const bool same_length = length == A.row_offsets[i] - A.row_offsets[i - 1];
-    const bool same_begin = same_length && (length == 0 || columns[0] == columns[-length]);
-    repeats[static_cast<std::size_t>(i)] =
-        same_begin && std::equal(columns, columns + length, columns - length);
-  });
-  return repeats;
 }
 
 /// Calls visit(a, known) for the entries of row i of A, in their order. `known`: the row of B that

@@ -9,7 +9,7 @@ template <Scalar T>
 IndexedTranspose<T>::IndexedTranspose(HostContext& context, const CsrView<T, HostSpace>& A)
     : pattern_(transposed_pattern(context, A)),
       At_(pattern_.view(A)),
-      schedule_(schedule_rows(At_)),
+      schedule_(schedule_rows(context, At_)),
       partials_(context, schedule_.segments.size() * static_cast<std::size_t>(kMaxStripe<T>)) {}
 
 template <Scalar T>

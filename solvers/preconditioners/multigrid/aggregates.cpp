@@ -1,5 +1,7 @@
+#include <heddle/linalg/context/host_parallel.hpp>
+#include <heddle/linalg/data/filled_buffer.hpp>
 #include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
-#include <utility>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -17,37 +19,39 @@ void for_each_neighbour(const NodeGraph<HostSpace>& graph, std::size_t node, con
 
 }  // namespace
 
-Aggregates<HostSpace> aggregate(HostContext&, const NodeGraph<HostSpace>& graph) {
+Aggregates<HostSpace> aggregate(HostContext& context, const NodeGraph<HostSpace>& graph) {
   const auto nodes = static_cast<std::size_t>(graph.size());
   Aggregates<HostSpace> aggregates;
-  aggregates.of_node.assign(nodes, kNone);
-  std::vector<bool> near_root(nodes, false);  // a root is within two edges
+  auto of_roots = filled(context, nodes, kNone);  // the aggregates of roots and their neighbours
+  std::vector<bool> near_root(nodes, false);      // a root is within two edges
   for (std::size_t root = 0; root < nodes; ++root) {
     const bool alone = graph.offsets[root] == graph.offsets[root + 1];
     if (near_root[root] || alone) continue;
     const auto number = static_cast<std::int32_t>(aggregates.count++);
     near_root[root] = true;
-    aggregates.of_node[root] = number;
+    of_roots[root] = number;
     for_each_neighbour(graph, root, [&](std::size_t neighbour, float) {
       near_root[neighbour] = true;
-      aggregates.of_node[neighbour] = number;
+      of_roots[neighbour] = number;
       for_each_neighbour(graph, neighbour,
                          [&](std::size_t next, float) { near_root[next] = true; });
     });
   }
-  std::vector<std::pair<std::size_t, std::int32_t>> joins;  // after all have chosen
-  for (std::size_t node = 0; node < nodes; ++node) {
-    if (aggregates.of_node[node] != kNone) continue;
+  aggregates.of_node = {context, nodes};
+  const double bytes = static_cast<double>(nodes) * sizeof(std::int64_t);
+  parallel_for(team_size(context.threads(), bytes, 0), graph.size(), [&](Index k) {
+    const auto node = static_cast<std::size_t>(k);
+    std::int32_t joined = of_roots[node];
     float largest = 0;
-    std::int32_t joined = kNone;
-    for_each_neighbour(graph, node, [&](std::size_t neighbour, float weight) {
-      if (aggregates.of_node[neighbour] == kNone || weight <= largest) return;
-      largest = weight;
-      joined = aggregates.of_node[neighbour];
-    });
-    joins.emplace_back(node, joined);
-  }
-  for (const auto& [node, joined] : joins) aggregates.of_node[node] = joined;
+    if (joined == kNone) {
+      for_each_neighbour(graph, node, [&](std::size_t neighbour, float weight) {
+        if (of_roots[neighbour] == kNone || weight <= largest) return;
+        largest = weight;
+        joined = of_roots[neighbour];
+      });
+    }
+    aggregates.of_node[node] = joined;
+  });
   return aggregates;
 }
 

@@ -9,7 +9,7 @@ template <class Space>
 struct Aggregates {
   /// The aggregate of each node, −1 for a node without neighbours. The smoother alone solves for
   /// these.
-  Numbers<std::int32_t, Space> of_node;
+  Buffer<std::int32_t, Space> of_node;
   Index count = 0;
 };
 

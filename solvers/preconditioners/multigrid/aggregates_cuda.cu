@@ -255,17 +255,17 @@ std::optional<Buffer<Index, DeviceSpace>> find_roots(CudaContext& context, const
 }
 
 /// made ← source.
-template <class T, class Made>
-void copy_to_host(CudaContext& context, const Buffer<T, DeviceSpace>& source, Made& made) {
+template <class T>
+void copy_to_host(CudaContext& context, const Buffer<T, DeviceSpace>& source,
+                  Buffer<T, HostSpace>& made) {
   context.copy_to_host(made.data(), source.data(), source.size() * sizeof(T));
 }
 
 Aggregates<DeviceSpace> aggregate_on_host(CudaContext& context,
                                           const NodeGraph<DeviceSpace>& graph) {
   HostContext host;
-  NodeGraph<HostSpace> copied{Numbers<std::int64_t, HostSpace>(graph.offsets.size()),
-                              {host, graph.neighbours.size()},
-                              {host, graph.weights.size()}};
+  NodeGraph<HostSpace> copied{
+      {host, graph.offsets.size()}, {host, graph.neighbours.size()}, {host, graph.weights.size()}};
   copy_to_host(context, graph.offsets, copied.offsets);
   copy_to_host(context, graph.neighbours, copied.neighbours);
   copy_to_host(context, graph.weights, copied.weights);

@@ -5,6 +5,7 @@
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/connections.hpp>
 #include <numeric>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 /// The norms of the blocks of one node's rows.
 class BlockRow {
  public:
-  BlockRow(const Grid<HostSpace>& grid, const std::vector<std::int32_t>& of_row)
+  BlockRow(const Grid<HostSpace>& grid, const Buffer<std::int32_t, HostSpace>& of_row)
       : A_(grid.A.view()),
         nodes_(grid.nodes),
         of_row_(of_row),
@@ -40,8 +41,8 @@ class BlockRow {
 
  private:
   CsrView<double, HostSpace> A_;
-  const std::vector<std::int64_t>& nodes_;
-  const std::vector<std::int32_t>& of_row_;
+  const Buffer<std::int64_t, HostSpace>& nodes_;
+  const Buffer<std::int32_t, HostSpace>& of_row_;
   std::vector<double> squares_;  // −1: no entry
   std::vector<std::size_t> touched_;
 };
@@ -49,7 +50,7 @@ class BlockRow {
 /// Calls body(I, row) for all nodes on all threads, with the blocks of the rows of I in `row`.
 template <class Body>
 void for_each_node(HostContext& context, const Grid<HostSpace>& grid,
-                   const std::vector<std::int32_t>& of_row, const Body& body) {
+                   const Buffer<std::int32_t, HostSpace>& of_row, const Body& body) {
   constexpr Index kNodes = 4096;  // a thread takes so many at once
   const Index nodes = grid.node_count();
   const Index parts = (nodes + kNodes - 1) / kNodes;
@@ -69,14 +70,15 @@ void for_each_node(HostContext& context, const Grid<HostSpace>& grid,
 /// The norms of the blocks of all nodes, a row per node.
 HostCsrMatrix<double> block_norms(HostContext& context, const Grid<HostSpace>& grid) {
   const auto nodes = static_cast<std::size_t>(grid.node_count());
-  const std::vector<std::int32_t> of_row = node_of_rows(grid);
-  std::vector<std::int64_t> offsets(nodes + 1, 0);
+  const Buffer<std::int32_t, HostSpace> of_row = node_of_rows(context, grid);
+  Buffer<std::int64_t, HostSpace> offsets(context, nodes + 1);
+  offsets[0] = 0;
   for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
     offsets[I + 1] = std::ssize(row.touched());
   });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::partial_sum(offsets.data(), offsets.data() + nodes + 1, offsets.data());
   HostCsrMatrix<double> norms(context, grid.node_count(), grid.node_count(), offsets[nodes]);
-  std::copy(offsets.begin(), offsets.end(), norms.row_offsets());
+  std::copy_n(offsets.data(), nodes + 1, norms.row_offsets());
   for_each_node(context, grid, of_row, [&](std::size_t I, const BlockRow& row) {
     std::int64_t e = offsets[I];
     for (const std::size_t J : row.touched()) {
@@ -132,14 +134,16 @@ NodeGraph<HostSpace> strong_connections(HostContext& context, const Grid<HostSpa
     }
   };
   NodeGraph<HostSpace> strong;
-  strong.offsets.assign(static_cast<std::size_t>(N.rows) + 1, 0);
+  strong.offsets = {context, static_cast<std::size_t>(N.rows) + 1};
+  strong.offsets[0] = 0;
   parallel_for(threads, N.rows, [&](Index I) {
     std::int64_t count = 0;
     for_each_strong(I, [&](std::int32_t, float) { ++count; });
     strong.offsets[static_cast<std::size_t>(I) + 1] = count;
   });
-  std::partial_sum(strong.offsets.begin(), strong.offsets.end(), strong.offsets.begin());
-  const auto edges = static_cast<std::size_t>(strong.offsets.back());
+  std::int64_t* const offsets = strong.offsets.data();
+  std::partial_sum(offsets, offsets + N.rows + 1, offsets);
+  const auto edges = static_cast<std::size_t>(offsets[N.rows]);
   strong.neighbours = {context, edges};
   strong.weights = {context, edges};
   parallel_for(threads, N.rows, [&](Index I) {

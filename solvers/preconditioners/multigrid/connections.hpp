@@ -9,7 +9,7 @@ namespace heddle::detail {
 /// offsets[I+1] − 1, in ascending order.
 template <class Space>
 struct NodeGraph {
-  Numbers<std::int64_t, Space> offsets;
+  Buffer<std::int64_t, Space> offsets;
   Buffer<std::int32_t, Space> neighbours;
   Buffer<float, Space> weights;  ///< of the edges, in (0, 1] for a positive definite matrix
 

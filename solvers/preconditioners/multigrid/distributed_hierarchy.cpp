@@ -58,8 +58,9 @@ HostCsrMatrix<double> identity_rows(HostContext& context, const RowRange& rows) 
 
 /// Nodes that are connected to nodes of other processes alone become aggregates of their own, for
 /// the coarser level to see these connections.
-void add_border_nodes(const Grid<HostSpace>& grid, Aggregates<HostSpace>& aggregates) {
-  const std::vector<std::int32_t> of_row = node_of_rows(grid);
+void add_border_nodes(HostContext& context, const Grid<HostSpace>& grid,
+                      Aggregates<HostSpace>& aggregates) {
+  const Buffer<std::int32_t, HostSpace> of_row = node_of_rows(context, grid);
   const Buffer<std::int32_t, HostSpace>& rows = grid.A.remote()->rows;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto node = static_cast<std::size_t>(of_row[static_cast<std::size_t>(rows[k])]);
@@ -111,7 +112,7 @@ std::optional<CoarserShared> coarser_grid(HostContext& context, const SharedGrid
   const NodeGraph<HostSpace> strong =
       strong_connections(context, grid, strength_threshold(grid.near_null.cols()));
   Aggregates<HostSpace> aggregates = aggregate(context, strong);
-  add_border_nodes(grid, aggregates);
+  add_border_nodes(context, grid, aggregates);
   TentativeProlongator<HostSpace> tentative = tentative_prolongator(context, grid, aggregates);
   const RowRanges coarse = ranges_of_all(*context.processes(), tentative.T.cols());
   const auto most = kLeastReduction * static_cast<double>(fine.rows());
@@ -143,20 +144,28 @@ std::optional<CoarserShared> coarser_grid(HostContext& context, const SharedGrid
   return made;
 }
 
+/// So many numbers, in memory of the context.
+Buffer<std::int64_t, HostSpace> copied(HostContext& context, const std::int64_t* numbers,
+                                       std::size_t count) {
+  Buffer<std::int64_t, HostSpace> made(context, count);
+  std::copy_n(numbers, count, made.data());
+  return made;
+}
+
 /// The nodes of all processes, one after another.
-Numbers<std::int64_t, HostSpace> all_nodes(HostContext& context, const Grid<HostSpace>& grid) {
+Buffer<std::int64_t, HostSpace> all_nodes(HostContext& context, const Grid<HostSpace>& grid) {
   MultiVector<double, HostSpace> begins(context, grid.A.rows(), 1);  // 1: a node begins there
   for (Index i = 0; i < grid.A.rows(); ++i) begins.view()(i, 0) = 0;
   for (Index node = 0; node < grid.node_count(); ++node) {
     begins.view()(grid.nodes[static_cast<std::size_t>(node)], 0) = 1;
   }
   const MultiVector<double, HostSpace> all = all_rows(context, std::as_const(begins).view());
-  Numbers<std::int64_t, HostSpace> nodes;
+  std::vector<std::int64_t> nodes;
   for (Index i = 0; i < all.rows(); ++i) {
     if (all.view()(i, 0) != 0) nodes.push_back(i);
   }
   nodes.push_back(all.rows());
-  return nodes;
+  return copied(context, nodes.data(), nodes.size());
 }
 
 /// The whole grid, on every process.
@@ -202,7 +211,7 @@ CoarserShared unchanged(HostContext& context, const SharedGrid& fine) {
   CoarserShared made;
   made.shared.ranges = fine.ranges;
   made.shared.grid.A = moved_to(context, fine.grid.A);
-  made.shared.grid.nodes = fine.grid.nodes;
+  made.shared.grid.nodes = copied(context, fine.grid.nodes.data(), fine.grid.nodes.size());
   made.shared.grid.near_null = MultiVector<double, HostSpace>(context, fine.grid.near_null.rows(),
                                                               fine.grid.near_null.cols());
   copy<double>(context, fine.grid.near_null.view(), made.shared.grid.near_null.view());

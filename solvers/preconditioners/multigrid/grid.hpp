@@ -1,28 +1,19 @@
 #pragma once
 
-#include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <type_traits>
-#include <vector>
 
 namespace heddle::detail {
-
-/// Numbers in the memory of `Space`.
-template <class T, class Space>
-using Numbers =
-    std::conditional_t<std::same_as<Space, HostSpace>, std::vector<T>, Buffer<T, Space>>;
 
 /// A matrix of one level while the next coarser level is made from it.
 template <class Space>
 struct Grid {
   CsrMatrix<double, Space> A;  ///< n×n, symmetric, every diagonal entry stored
   /// The first row of each node, and n at the end. The unknowns of a node are aggregated together.
-  Numbers<std::int64_t, Space> nodes;
+  Buffer<std::int64_t, Space> nodes;
   /// n×m, m ≥ 1: vectors X with A X ≈ 0 away from the boundary. Coarser levels represent them
   /// exactly.
   MultiVector<double, Space> near_null;
@@ -34,15 +25,7 @@ struct Grid {
 };
 
 /// The node of each row.
-inline std::vector<std::int32_t> node_of_rows(const Grid<HostSpace>& grid) {
-  std::vector<std::int32_t> of_row(static_cast<std::size_t>(grid.A.rows()));
-  for (Index node = 0; node < grid.node_count(); ++node) {
-    const auto k = static_cast<std::size_t>(node);
-    std::fill(of_row.begin() + grid.nodes[k], of_row.begin() + grid.nodes[k + 1],
-              static_cast<std::int32_t>(node));
-  }
-  return of_row;
-}
+Buffer<std::int32_t, HostSpace> node_of_rows(HostContext& context, const Grid<HostSpace>& grid);
 Buffer<std::int32_t, DeviceSpace> node_of_rows(CudaContext& context, const Grid<DeviceSpace>& grid);
 
 }  // namespace heddle::detail

@@ -65,12 +65,32 @@ std::optional<NegativeEntry> first_negative(HostContext&, const Buffer<double, H
 }
 
 double symmetric_norm(HostContext& context, CsrView<double, HostSpace> A) {
-  return norm_1<double>(context, A);
+  MultiVector<double, HostSpace> sums(context, A.rows, 1);
+  absolute_row_sums<double>(context, A, sums.view(), 0);
+  double largest = 0;
+  for (Index i = 0; i < A.rows; ++i) {
+    const double sum = sums.view()(i, 0);
+    if (std::isnan(sum) || sum > largest) largest = sum;
+  }
+  if (A.remote != nullptr) context.processes()->largest({&largest, 1});
+  return largest;
 }
 
-Numbers<std::int64_t, HostSpace> equal_nodes(HostContext&, Index rows, Index unknowns) {
-  Numbers<std::int64_t, HostSpace> nodes(static_cast<std::size_t>(rows / unknowns) + 1);
-  for (std::size_t k = 1; k < nodes.size(); ++k) nodes[k] = nodes[k - 1] + unknowns;
+Buffer<std::int32_t, HostSpace> node_of_rows(HostContext& context, const Grid<HostSpace>& grid) {
+  Buffer<std::int32_t, HostSpace> of_row(context, static_cast<std::size_t>(grid.A.rows()));
+  parallel_for(team_of(context, grid.A.rows()), grid.node_count(), [&](Index node) {
+    const auto k = static_cast<std::size_t>(node);
+    std::fill(of_row.data() + grid.nodes[k], of_row.data() + grid.nodes[k + 1],
+              static_cast<std::int32_t>(node));
+  });
+  return of_row;
+}
+
+Buffer<std::int64_t, HostSpace> equal_nodes(HostContext& context, Index rows, Index unknowns) {
+  Buffer<std::int64_t, HostSpace> nodes(context, static_cast<std::size_t>(rows / unknowns) + 1);
+  const auto count = static_cast<Index>(nodes.size());
+  parallel_for(team_of(context, count), count,
+               [&](Index k) { nodes[static_cast<std::size_t>(k)] = k * unknowns; });
   return nodes;
 }
 

@@ -32,8 +32,8 @@ double symmetric_norm(HostContext& context, CsrView<double, HostSpace> A);
 double symmetric_norm(CudaContext& context, CsrView<double, DeviceSpace> A);
 
 /// The nodes of `unknowns` rows each.
-Numbers<std::int64_t, HostSpace> equal_nodes(HostContext& context, Index rows, Index unknowns);
-Numbers<std::int64_t, DeviceSpace> equal_nodes(CudaContext& context, Index rows, Index unknowns);
+Buffer<std::int64_t, HostSpace> equal_nodes(HostContext& context, Index rows, Index unknowns);
+Buffer<std::int64_t, DeviceSpace> equal_nodes(CudaContext& context, Index rows, Index unknowns);
 
 /// X(i, j) = x(i, j)/s_i. Here x is 1 where i mod m = j and 0 elsewhere if `given` is empty. Else x
 /// is `given`, whose columns are multiplied by powers of two that bring their largest entries near

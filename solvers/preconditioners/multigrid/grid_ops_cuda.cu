@@ -155,9 +155,9 @@ double symmetric_norm(CudaContext& context, CsrView<double, DeviceSpace> A) {
   return std::bit_cast<double>(fetched(context, largest.data()));
 }
 
-Numbers<std::int64_t, DeviceSpace> equal_nodes(CudaContext& context, Index rows, Index unknowns) {
+Buffer<std::int64_t, DeviceSpace> equal_nodes(CudaContext& context, Index rows, Index unknowns) {
   const Index count = rows / unknowns;
-  Numbers<std::int64_t, DeviceSpace> nodes(context, static_cast<std::size_t>(count) + 1);
+  Buffer<std::int64_t, DeviceSpace> nodes(context, static_cast<std::size_t>(count) + 1);
   launch(context, grid_for(context, count + 1), equal_nodes_kernel, count, unknowns, nodes.data());
   return nodes;
 }

@@ -6,6 +6,7 @@
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <numeric>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -91,7 +92,7 @@ class ColumnFactors {
 /// Q and R of all aggregates, one after the other. Q is stored by columns, R, m×m, by rows.
 struct AggregateFactors {
   Buffer<double, HostSpace> Q, R;
-  std::vector<std::int64_t>
+  Buffer<std::int64_t, HostSpace>
       first_columns;  ///< of T, per aggregate, and the columns of T at the end
 };
 
@@ -110,7 +111,8 @@ AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> 
   const std::size_t aggregates = of.offsets.size() - 1;
   AggregateFactors made{{context, of.rows.size() * columns},
                         filled(context, aggregates * columns * columns, 0.0),
-                        std::vector<std::int64_t>(aggregates + 1, 0)};
+                        {context, aggregates + 1}};
+  made.first_columns[0] = 0;
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
     double* const Q = made.Q.data() + of.offsets[a] * m;
@@ -120,8 +122,8 @@ AggregateFactors factor(HostContext& context, ConstBlockView<double, HostSpace> 
     const ColumnFactors factors(Q, made.R.data() + a * columns * columns, rows, m);
     made.first_columns[a + 1] = factors.rank();
   });
-  std::partial_sum(made.first_columns.begin(), made.first_columns.end(),
-                   made.first_columns.begin());
+  std::int64_t* const first_columns = made.first_columns.data();
+  std::partial_sum(first_columns, first_columns + aggregates + 1, first_columns);
   return made;
 }
 
@@ -136,7 +138,8 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const Agg
     }
   });
   std::partial_sum(offsets.data(), offsets.data() + n + 1, offsets.data());
-  HostCsrMatrix<double> T(context, n, factors.first_columns.back(), offsets.data()[n]);
+  const Index columns = factors.first_columns[factors.first_columns.size() - 1];
+  HostCsrMatrix<double> T(context, n, columns, offsets.data()[n]);
   std::copy_n(offsets.data(), n + 1, T.row_offsets());
   for_each_aggregate(context, of, [&](std::size_t a) {
     const Index rows = of.count(a);
@@ -157,8 +160,9 @@ HostCsrMatrix<double> assemble(HostContext& context, Index n, Index m, const Agg
 /// connections.
 class FilteredEntries {
  public:
-  FilteredEntries(const Grid<HostSpace>& grid, const NodeGraph<HostSpace>& strong)
-      : A_(grid.A.view()), strong_(strong), of_row_(node_of_rows(grid)) {}
+  FilteredEntries(HostContext& context, const Grid<HostSpace>& grid,
+                  const NodeGraph<HostSpace>& strong)
+      : A_(grid.A.view()), strong_(strong), of_row_(node_of_rows(context, grid)) {}
 
   /// Calls visit(e, kept) for all entries of a row, in their order. Columns and neighbours ascend.
   template <class Visit>
@@ -178,7 +182,7 @@ class FilteredEntries {
 
   CsrView<double, HostSpace> A_;
   const NodeGraph<HostSpace>& strong_;
-  std::vector<std::int32_t> of_row_;
+  Buffer<std::int32_t, HostSpace> of_row_;
 };
 
 /// The places of the entries of Ā, its diagonal with 0 for rows of null vectors, and λ.
@@ -194,10 +198,11 @@ struct FilteredRow {
   Index kept = 0;  // entries
 };
 
-/// The sums of the absolute values of A, per row, in columns of other processes.
+/// The sums of the absolute values of A, per row, in columns of other processes. Empty if there are
+/// no such columns.
 Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double, HostSpace>& A) {
+  if (A.remote == nullptr) return {};
   Buffer<double, HostSpace> sums = filled(context, static_cast<std::size_t>(A.rows), 0.0);
-  if (A.remote == nullptr) return sums;
   const CsrView<double, HostSpace> remote = A.remote->entries.view();
   for (Index k = 0; k < remote.rows; ++k) {
     double& sum = sums[static_cast<std::size_t>(A.remote->rows[static_cast<std::size_t>(k)])];
@@ -211,9 +216,10 @@ Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double
 FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace> A,
                     const FilteredEntries& entries, double upper_bound) {
   const auto n = static_cast<std::size_t>(A.rows);
-  FilterSurvey made{filled<std::int64_t>(context, n + 1, 0), {context, n}};
+  FilterSurvey made{{context, n + 1}, {context, n}};
+  made.offsets[0] = 0;
   const Buffer<double, HostSpace> remote = remote_sums(context, A);
-  Buffer<double, HostSpace> bounds = filled(context, n, 0.0);  // Gershgorin's
+  Buffer<double, HostSpace> bounds(context, n);  // Gershgorin's
   parallel_for(threads, A.rows, [&](Index row) {
     FilteredRow sums;
     entries.for_each(row, [&](std::int64_t e, bool kept) {
@@ -228,7 +234,8 @@ FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace
     const double lumped = sums.stored + sums.weak;
     const double d = lumped > kLeastDiagonal * sums.stored ? lumped : sums.stored;
     made.diagonal[k] = sums.stored > kLeastDiagonal ? d : 0;
-    if (made.diagonal[k] > 0) bounds[k] = 1 + (sums.others + remote[k]) / d;
+    const double others = sums.others + (remote.size() > 0 ? remote[k] : 0);
+    bounds[k] = made.diagonal[k] > 0 ? 1 + others / d : 0;
     made.offsets[k + 1] = sums.kept;
   });
   for (std::size_t k = 0; k < n; ++k) {
@@ -272,7 +279,7 @@ HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<Hos
                                             double upper_bound) {
   const CsrView<double, HostSpace> A = grid.A.view();
   const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
-  const FilteredEntries entries(grid, strong);
+  const FilteredEntries entries(context, grid, strong);
   const FilterSurvey found = survey(context, threads, A, entries, upper_bound);
   const double omega = found.bound > 0 ? 4 / (3 * found.bound) : 0;
   HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.data()[A.rows]);  // I − ω D⁻¹ Ā

@@ -8,7 +8,7 @@ namespace heddle::detail {
 template <class Space>
 struct TentativeProlongator {
   CsrMatrix<double, Space> T;
-  Numbers<std::int64_t, Space> nodes;    ///< as `Grid::nodes`, of the coarser level
+  Buffer<std::int64_t, Space> nodes;     ///< as `Grid::nodes`, of the coarser level
   MultiVector<double, Space> near_null;  ///< X_c with T X_c = X in all aggregates
 };
 

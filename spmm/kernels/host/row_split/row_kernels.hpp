@@ -221,8 +221,9 @@ inline void accumulate_dots(const Product<T, Values>& p, Index begin, Index leng
     }
   }
   for (int h = 0; h < H; ++h) {
-    dot[h] = ((acc[h][0] + acc[h][4]) + (acc[h][2] + acc[h][6])) +
-             ((acc[h][1] + acc[h][5]) + (acc[h][3] + acc[h][7]));
+    dot[h] = k == 0 ? T{0}
+                    : ((acc[h][0] + acc[h][4]) + (acc[h][2] + acc[h][6])) +
+                          ((acc[h][1] + acc[h][5]) + (acc[h][3] + acc[h][7]));
   }
   for (; k < length; ++k) {
     const T b = p.B[index[k] * p.ldb];

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/repeated_rows.hpp>
 #include <heddle/spmm/kernels/host/row_split/column_traits.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_schedule.hpp>
+#include <limits>
 #include <utility>
 
 namespace heddle::detail {
@@ -30,24 +32,16 @@ Index row_length(const CsrView<T, HostSpace>& A, Index row) {
   return A.row_offsets[row + 1] - A.row_offsets[row];
 }
 
-template <Scalar T>
-bool same_columns(const CsrView<T, HostSpace>& A, Index row, Index other) {
-  const std::int32_t* columns = A.columns + A.row_offsets[row];
-  return row_length(A, row) == row_length(A, other) &&
-         std::equal(columns, columns + row_length(A, row), A.columns + A.row_offsets[other]);
-}
-
-// Rows below `limit` that have the columns of `row`, counting itself, at most kMaxRunHeight; four
-// alike are left as two and two rather than three and one.
-template <Scalar T>
-int group_height(const CsrView<T, HostSpace>& A, Index row, Index limit) {
+// Rows from `row` on that have its columns, counting itself, at most kMaxRunHeight; four alike are
+// left as two and two rather than three and one.
+int group_height(const Buffer<std::uint8_t, HostSpace>& repeats, Index row) {
+  const auto rows = static_cast<Index>(repeats.size());
   Index alike = 1;
-  while (alike <= kMaxRunHeight && row + alike < limit && same_columns(A, row, row + alike)) {
+  while (alike <= kMaxRunHeight + 1 && row + alike < rows &&
+         repeats[static_cast<std::size_t>(row + alike)] != 0) {
     ++alike;
   }
-  const bool four_alike =
-      alike == kMaxRunHeight + 1 && (row + alike == limit || !same_columns(A, row, row + alike));
-  if (four_alike) return 2;
+  if (alike == kMaxRunHeight + 1) return 2;
   return static_cast<int>(std::min<Index>(alike, kMaxRunHeight));
 }
 
@@ -72,16 +66,17 @@ void append_heavy_row(RowSchedule& schedule, const CsrView<T, HostSpace>& A, Ind
   schedule.heavy_rows.push_back({row, first, schedule.segments.size()});
 }
 
-// Runs and segments of all rows, with runs of equal columns or, ungrouped, of height 1.
+// Runs and segments of all rows, with runs of equal columns or, without `repeats`, of height 1.
 template <Scalar T>
-RowSchedule make_runs(const CsrView<T, HostSpace>& A, bool grouped) {
+RowSchedule make_runs(const CsrView<T, HostSpace>& A,
+                      const Buffer<std::uint8_t, HostSpace>& repeats) {
   RowSchedule schedule;
   for (Index row = 0; row < A.rows;) {
     if (row_length(A, row) > kSegmentLength) {
       append_heavy_row(schedule, A, row++);
       continue;
     }
-    const int height = grouped ? group_height(A, row, A.rows) : 1;
+    const int height = repeats.size() > 0 ? group_height(repeats, row) : 1;
     append_group(schedule, row, height);
     if (height > 1) schedule.grouped_nnz += height * row_length(A, row);
     row += height;
@@ -96,6 +91,12 @@ struct Strips {
 
   Index of_row(Index row) const { return count == 1 ? 0 : row % plane * count / plane; }
 
+  // The first row after `row` that is in another strip, or in another plane.
+  Index end(Index row) const {
+    if (count == 1) return std::numeric_limits<Index>::max();
+    return row - row % plane + ((of_row(row) + 1) * plane + count - 1) / count;
+  }
+
   Index plane;
   Index count;
 };
@@ -108,10 +109,12 @@ void make_chunks(RowSchedule& schedule, const CsrView<T, HostSpace>& A, const St
   std::vector<RowRun> cut;
   Index work = aim;
   Index strip = -1;
+  Index strip_end = 0;
   for (const RowRun& run : schedule.runs) {
     bool continues = false;
     for (Index row = run.first; row < run.last; row += run.height) {
-      const Index here = strips.of_row(row);
+      const Index here = row < strip_end ? strip : strips.of_row(row);
+      if (row >= strip_end) strip_end = strips.end(row);
       if (work >= aim || here != strip) {
         schedule.chunks.push_back({cut.size(), cut.size()});
         strip = here;
@@ -136,10 +139,10 @@ void make_chunks(RowSchedule& schedule, const CsrView<T, HostSpace>& A, const St
 }  // namespace
 
 template <Scalar T>
-RowSchedule schedule_rows(const CsrView<T, HostSpace>& A) {
-  RowSchedule schedule = make_runs(A, true);
+RowSchedule schedule_rows(HostContext& context, const CsrView<T, HostSpace>& A) {
+  RowSchedule schedule = make_runs(A, repeated_rows(context, A));
   if (static_cast<double>(schedule.grouped_nnz) < kMinGroupedShare * static_cast<double>(A.nnz)) {
-    schedule = make_runs(A, false);
+    schedule = make_runs(A, {});
   }
   const ColumnTraits traits = column_traits(A);
   const Strips strips(traits.plane_rows);
@@ -150,7 +153,8 @@ RowSchedule schedule_rows(const CsrView<T, HostSpace>& A) {
   return schedule;
 }
 
-#define HEDDLE_INSTANTIATE(T) template RowSchedule schedule_rows(const CsrView<T, HostSpace>&);
+#define HEDDLE_INSTANTIATE(T) \
+  template RowSchedule schedule_rows(HostContext&, const CsrView<T, HostSpace>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <heddle/linalg/context/context.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <vector>
 
@@ -63,6 +64,6 @@ inline constexpr Index kSegmentLength = 8192;
 /// plane, and the planes are cut into strips. The chunks process one strip in all planes before the
 /// next strip. Between two uses of a row of B, only three planes of a strip are then read.
 template <Scalar T>
-RowSchedule schedule_rows(const CsrView<T, HostSpace>& A);
+RowSchedule schedule_rows(HostContext& context, const CsrView<T, HostSpace>& A);
 
 }  // namespace heddle::detail

@@ -133,7 +133,7 @@ template <Scalar T>
 bool streams(const SpmmProduct<T, HostSpace>& p) {
   constexpr std::size_t kCached = std::size_t{32} << 20;
   const auto bytes = static_cast<std::size_t>(p.A.rows * p.N) * sizeof(T);
-  return p.beta == T{0} && bytes > kCached && p.N % kLanes<T> == 0 && p.ldc % kLanes<T> == 0 &&
+  return p.beta == T{0} && bytes >= kCached && p.N % kLanes<T> == 0 && p.ldc % kLanes<T> == 0 &&
          reinterpret_cast<std::uintptr_t>(p.C) % kVectorBytes == 0;
 }
 

@@ -12,7 +12,7 @@ class RowSplitPlan : public KernelPlan<T, HostSpace> {
  public:
   RowSplitPlan(HostContext& context, const KernelMatrix<T, HostSpace>& matrix)
       : nnz_(matrix.A.nnz),
-        schedule_(schedule_rows(matrix.A)),
+        schedule_(schedule_rows(context, matrix.A)),
         partials_(context, schedule_.segments.size() * static_cast<std::size_t>(kMaxStripe<T>)) {}
 
   void run(HostContext& context, const SpmmProduct<T, HostSpace>& p) override {

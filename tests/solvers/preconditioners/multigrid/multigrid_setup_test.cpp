@@ -3,10 +3,13 @@
 #include <cmath>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
+#include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
 #include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
+#include <limits>
 #include <random>
 #include <set>
 #include <vector>
@@ -20,7 +23,7 @@ using namespace detail;
 Grid<HostSpace> grid_of(HostContext& context, HostCsrMatrix<double> A, Index unknowns = 1,
                         Index vectors = 1) {
   Grid<HostSpace> grid;
-  for (Index row = 0; row <= A.rows(); row += unknowns) grid.nodes.push_back(row);
+  grid.nodes = equal_nodes(context, A.rows(), unknowns);
   grid.near_null = MultiVector<double, HostSpace>(context, A.rows(), vectors);
   std::mt19937 engine(3);
   for (Index i = 0; i < A.rows(); ++i) {
@@ -47,6 +50,27 @@ HostCsrMatrix<double> random_graph(HostContext& context, Index n, Index edges, I
     }
   }
   return csr_from_triplets<double>(context, n, n, entries);
+}
+
+TEST(GridOps, ListTheNodesOfRowsAndTheRowsOfNodes) {
+  HostContext context(2);
+  const Grid<HostSpace> grid =
+      grid_of(context, generate<double>(context, {"elasticity3d", {3, 4, 5}}), 3);
+  ASSERT_EQ(3 * grid.node_count(), grid.A.rows());
+  const Buffer<std::int32_t, HostSpace> of_row = node_of_rows(context, grid);
+  ASSERT_EQ(static_cast<Index>(of_row.size()), grid.A.rows());
+  for (std::size_t row = 0; row < of_row.size(); ++row) {
+    EXPECT_EQ(of_row[row], static_cast<std::int32_t>(row / 3));
+    EXPECT_EQ(grid.nodes[row / 3], static_cast<std::int64_t>(row / 3 * 3));
+  }
+}
+
+TEST(GridOps, NormOfASymmetricMatrixIsItsOneNorm) {
+  HostContext context(2);
+  HostCsrMatrix<double> A = random_graph(context, 300, 900, 2);
+  EXPECT_DOUBLE_EQ(symmetric_norm(context, A.view()), norm_1<double>(context, A.view()));
+  A.values()[7] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(symmetric_norm(context, A.view())));
 }
 
 // The weights that optimise the polynomial make λ q²/(1 − q²), with q = 1 − λ p, equal at 0 and at
@@ -154,7 +178,7 @@ TEST(Prolongator, RepresentsTheNearNullVectors) {
   const TentativeProlongator<HostSpace> made =
       tentative_prolongator(context, grid, aggregate(context, strong));
   const CsrView<double, HostSpace> T = made.T.view();
-  ASSERT_EQ(T.cols, made.nodes.back());
+  ASSERT_EQ(T.cols, made.nodes[made.nodes.size() - 1]);
   ASSERT_EQ(T.cols, made.near_null.rows());
   std::vector<double> squares(static_cast<std::size_t>(T.cols), 0.0);
   for (Index i = 0; i < T.rows; ++i) {
