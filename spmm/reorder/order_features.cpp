@@ -159,9 +159,12 @@ std::vector<std::int32_t> ball(const RowPattern& A, Index start, Index rows,
 double own_rows_across(const RowPattern& A) { return rows_across(A, {}, kFewTiles); }
 
 double possible_rows_across(const RowPattern& A) {
+  if (A.rows == 0) return 0;
   constexpr Index kBall = 4096;
   std::vector<char> seen(at(A.rows), 0);
-  return rows_across(A, ball(A, A.rows / 2, kBall, seen), kFewTiles);
+  const std::vector<std::int32_t> rows = ball(A, A.rows / 2, kBall, seen);
+  const auto part = static_cast<double>(rows.size()) / static_cast<double>(A.rows);
+  return std::cbrt(part) * rows_across(A, rows, kFewTiles);
 }
 
 HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_t>& order) {

@@ -17,7 +17,8 @@ HostFeatures sampled_features(const RowPattern& A, const std::vector<std::int32_
 double own_rows_across(const RowPattern& A);
 
 /// About the `rows_across` that a good order leaves a square A: those of some thousand rows in the
-/// order of a breadth-first search, which are more than those of all rows where A is a mesh.
+/// order of a breadth-first search, which fall like the cube root of their number in a mesh of
+/// three dimensions.
 double possible_rows_across(const RowPattern& A);
 
 /// The features that no order of a square A with a symmetric pattern can exceed: the columns of a
