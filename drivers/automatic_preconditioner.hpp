@@ -62,8 +62,9 @@ class AutomaticPreconditioner {
   std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
 
   /// For LOBPCG: the strong kind if some steps of CG with the diagonal show that the wanted
-  /// eigenvalues are small enough. Else the first kind of the plan, which becomes the strong one if
-  /// they turn out to be far smaller than that.
+  /// eigenvalues are small enough, the diagonal if they show that a polynomial saves few steps.
+  /// Else the first kind of the plan, which becomes the strong one if they turn out to be far
+  /// smaller than that.
   Made for_eigenpairs(Ctx& context) const {
     if (costs_.expected_degree(kLargestRoot) < costs_.least_degree()) return too_small(context);
     const double root = root_of_condition(context);
@@ -73,6 +74,7 @@ class AutomaticPreconditioner {
       Made made = strong(context, found);
       return made.preconditioner != nullptr ? std::move(made) : first(context);
     }
+    if (may_be_diagonal() && costs_.diagonal_suffices(root)) return sufficient(context, found);
     Made made = first(context);
     choice_->reason = definite ? found + ", too small for multigrid to save its setup" : found;
     const auto make_strong = [self = *this](Ctx& later) {
@@ -90,15 +92,11 @@ class AutomaticPreconditioner {
   /// takes over where the steps of the solve show that it pays. Else one preconditioner is chosen
   /// for the whole solve, by some steps of CG with the diagonal.
   Made for_linear_system(Ctx& context) const {
-    if (kOnHost && !lowered_ && costs_.one_column()) return diagonal_first(context);
+    if (may_be_diagonal() && costs_.one_column()) return diagonal_first(context);
     if (!kOnHost && !costs_.pays_for(kLargestRoot)) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
-    // Measured on the host only. Jacobi has no form in lower precision.
-    if (kOnHost && !lowered_ && costs_.diagonal_suffices(root)) {
-      choice_->reason = found + ", so small that the diagonal suffices";
-      return diagonal(context);
-    }
+    if (may_be_diagonal() && costs_.diagonal_suffices(root)) return sufficient(context, found);
     if (costs_.pays_for(root)) {
       if (Made made = strong(context, found); made.preconditioner != nullptr) return made;
     } else {
@@ -109,6 +107,9 @@ class AutomaticPreconditioner {
 
  private:
   static constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
+
+  /// On a GPU that was not measured.
+  bool may_be_diagonal() const noexcept { return kOnHost && plan_.may_be_diagonal; }
 
   /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
   /// but for setups that are not made on their GPUs.
@@ -149,6 +150,11 @@ class AutomaticPreconditioner {
       choice_->precision_reason = "jacobi has no form in single precision";
     }
     return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
+  }
+
+  Made sufficient(Ctx& context, const std::string& found) const {
+    choice_->reason = found + ", so small that the diagonal suffices";
+    return diagonal(context);
   }
 
   /// The diagonal until the steps of the solve show the condition number.

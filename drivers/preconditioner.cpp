@@ -177,6 +177,8 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
   tell(plan.kind, plan.options);
   tell(plan.strong, plan.strong_options);
   choose_precision(request, described, plan);
+  plan.may_be_diagonal =
+      plan.strong != nullptr && !asks_for_lower(request.preconditioner.precision);
   return plan;
 }
 
@@ -214,7 +216,7 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   if (plan.strong == nullptr) return plan.describe();
   // As `AutomaticPreconditioner` chooses.
-  const bool diagonal = !on_gpu && !is_eigensolver(request.method) && !plan.lowered;
+  const bool diagonal = !on_gpu && plan.may_be_diagonal;
   if (diagonal && problem.rhs.cols() == 1) {
     return fmt::format("jacobi of {}, or {}, or incomplete_cholesky", matrix_name(plan.matrix),
                        plan.strong->name);
