@@ -59,15 +59,16 @@ class AutomaticPreconditioner {
         null_space_(std::move(null_space)),
         costs_(costs_of(context, matrix, block, strong_lowered_ ? sizeof(float) : sizeof(T))),
         factor_(std::make_shared<Factor>(
-            Factor{{}, kOnHost && !lowered_ && matrix.remote == nullptr && !null_space_})),
+            Factor{{}, may_be_diagonal() && matrix.remote == nullptr && !null_space_})),
         choice_(std::make_shared<AutomaticChoice>(
             AutomaticChoice{.name = plan.describe(), .lowered = lowered_})) {}
 
   std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
 
   /// For LOBPCG: the strong kind if some steps of CG with the diagonal show that the wanted
-  /// eigenvalues are small enough. Else the first kind of the plan, which becomes the strong one if
-  /// they turn out to be far smaller than that.
+  /// eigenvalues are small enough, the diagonal if they show that a polynomial saves few steps.
+  /// Else the first kind of the plan, which becomes the strong one if they turn out to be far
+  /// smaller than that.
   Made for_eigenpairs(Ctx& context) const {
     if (costs_.expected_degree(kLargestRoot) < costs_.least_degree()) return too_small(context);
     const double root = root_of_condition(context);
@@ -77,6 +78,7 @@ class AutomaticPreconditioner {
       Made made = strong(context, found);
       return made.preconditioner != nullptr ? std::move(made) : first(context);
     }
+    if (may_be_diagonal() && costs_.diagonal_suffices(root)) return sufficient(context, found);
     Made made = first(context);
     choice_->reason = definite ? found + ", too small for multigrid to save its setup" : found;
     const auto make_strong = [self = *this](Ctx& later) {
@@ -94,15 +96,11 @@ class AutomaticPreconditioner {
   /// takes over where the steps of the solve show that it pays. Else one preconditioner is chosen
   /// for the whole solve, by some steps of CG with the diagonal.
   Made for_linear_system(Ctx& context) const {
-    if (kOnHost && !lowered_ && costs_.one_column()) return diagonal_first(context);
+    if (may_be_diagonal() && costs_.one_column()) return diagonal_first(context);
     if (!kOnHost && !costs_.pays_for(kLargestRoot)) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
-    // Measured on the host only. Jacobi has no form in lower precision.
-    if (kOnHost && !lowered_ && costs_.diagonal_suffices(root)) {
-      choice_->reason = found + ", so small that the diagonal suffices";
-      return diagonal(context);
-    }
+    if (may_be_diagonal() && costs_.diagonal_suffices(root)) return sufficient(context, found);
     if (!std::isfinite(root)) factor_->may_exist = false;
     const bool pays = costs_.pays_for(root);
     if (!pays) choice_->reason = found + ", too small for multigrid to save its setup";
@@ -123,6 +121,9 @@ class AutomaticPreconditioner {
     std::unique_ptr<ShiftedInverse<T, Ctx>> inverse;  // null before its cost was asked for
     bool may_exist;                                   // false once it was made or there is none
   };
+
+  /// On a GPU that was not measured.
+  bool may_be_diagonal() const noexcept { return kOnHost && plan_.may_be_diagonal; }
 
   /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
   /// but for setups that are not made on their GPUs.
@@ -163,6 +164,11 @@ class AutomaticPreconditioner {
       choice_->precision_reason = "jacobi has no form in single precision";
     }
     return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
+  }
+
+  Made sufficient(Ctx& context, const std::string& found) const {
+    choice_->reason = found + ", so small that the diagonal suffices";
+    return diagonal(context);
   }
 
   /// The diagonal until the steps of the solve show the condition number.

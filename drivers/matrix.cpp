@@ -59,6 +59,10 @@ void check_columns(std::span<const Offset> offsets, std::span<const std::int32_t
   }
 }
 
+/// Blocks up to this size get memory of their own, because a result may live for long, and in the
+/// memory of its context would keep a huge page of 2 MiB.
+constexpr std::size_t kSmall = std::size_t{1} << 20;
+
 /// The memory of arrays that had to be converted.
 template <Scalar T>
 struct Converted {
@@ -189,6 +193,13 @@ HostMatrix<T> HostMatrix<T>::generate(const GallerySpec& spec) {
 
 template <Scalar T>
 HostBlock<T>::HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context) {
+  const auto size = static_cast<std::size_t>(X.rows() * X.cols());
+  if (context != nullptr && size * sizeof(T) <= kSmall) {
+    auto copied = std::make_shared<std::vector<T>>(X.view().data(), X.view().data() + size);
+    view_ = ConstBlockView<T, HostSpace>(copied->data(), X.rows(), X.cols(), X.cols());
+    owner_ = std::move(copied);
+    return;
+  }
   auto owned = own(std::move(context), std::move(X));
   view_ = owned->data.view();
   owner_ = std::move(owned);

@@ -120,8 +120,8 @@ class HostBlock {
   /// 0×0.
   HostBlock() = default;
 
-  /// Takes ownership of X. `context` is the context of X, which is kept alive. It may be null if it
-  /// outlives every copy anyway.
+  /// Takes ownership of X. `context` is that of X, which is kept alive, unless X is so small that
+  /// it is copied. It may be null if it outlives every copy anyway.
   HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context = nullptr);
 
   /// A block that the caller owns. It is not copied.

@@ -124,7 +124,7 @@ void pass(Archive& archive, const OptionValues& given, const PreconditionerKind*
 void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
   pass(archive, request.preconditioner.options, plan.kind, plan.options);
   pass(archive, {}, plan.strong, plan.strong_options);  // chosen without options only
-  archive.values(plan.matrix, plan.lowered, plan.strong_lowered);
+  archive.values(plan.matrix, plan.lowered, plan.strong_lowered, plan.may_be_diagonal);
   archive.text(plan.precision_reason);
   archive.text(plan.strong_precision_reason);
 }

@@ -177,6 +177,8 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Problem& pr
   tell(plan.kind, plan.options);
   tell(plan.strong, plan.strong_options);
   choose_precision(request, described, plan);
+  plan.may_be_diagonal =
+      plan.strong != nullptr && !asks_for_lower(request.preconditioner.precision);
   return plan;
 }
 
@@ -214,11 +216,12 @@ std::string describe_preconditioner(const Request& request, const Problem& probl
   const PreconditionerPlan plan = plan_preconditioner(request, problem);
   if (plan.strong == nullptr) return plan.describe();
   // As `AutomaticPreconditioner` chooses.
-  const bool diagonal = !on_gpu && !is_eigensolver(request.method) && !plan.lowered;
-  const std::string_view factor = diagonal && problem.processes == 1 ? ", or cholesky" : "";
-  if (diagonal && problem.rhs.cols() == 1) {
-    return fmt::format("jacobi of {}, or {}{}", matrix_name(plan.matrix), plan.strong->name,
-                       factor);
+  const bool diagonal = !on_gpu && plan.may_be_diagonal;
+  const bool linear = diagonal && !is_eigensolver(request.method);
+  const std::string_view factor = linear && problem.processes == 1 ? ", or cholesky" : "";
+  if (linear && problem.rhs.cols() == 1) {
+    return fmt::format("jacobi of {}, or {}{}, or incomplete_cholesky", matrix_name(plan.matrix),
+                       plan.strong->name, factor);
   }
   return fmt::format("{}, or {}{}{}", plan.describe(), plan.strong->name,
                      diagonal ? ", or jacobi" : "", factor);

@@ -23,6 +23,8 @@ struct PreconditionerPlan {
   PreconditionerOptions strong_options{"none", {}};
   bool strong_lowered = false;  ///< as `lowered`, with its reason
   std::string strong_precision_reason{};
+  /// Whether `auto` may take jacobi, too. It has no form in lower precision.
+  bool may_be_diagonal = false;
 
   /// The name in requests, such as "none" or "jacobi".
   std::string_view name() const noexcept {

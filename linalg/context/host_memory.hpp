@@ -6,9 +6,9 @@
 namespace heddle::detail {
 
 /// Memory of the host for one context. It keeps large pieces that were freed and gives them out
-/// again, cut or joined as needed. The system clears every page that it gives to a process, which
-/// takes longer than a pass over the piece, on virtual machines ten times as long. Beyond the most
-/// that was in use at once, it keeps only what shares a huge page (2 MiB) with memory in use.
+/// again, cut or joined as needed: the system clears every page that it gives to a process. Beyond
+/// the most that was in use at once, it keeps only what shares a huge page (2 MiB) with memory in
+/// use. What it gives back, the process keeps for its next contexts, up to some huge pages.
 ///
 /// Only on Linux, and not under the address sanitizer, which could not see accesses to freed pieces
 /// then. Elsewhere, and for small pieces, this is `std::aligned_alloc` and `std::free`.
@@ -25,7 +25,7 @@ class HostMemory {
   /// Frees what `allocate` returned for so many bytes.
   void deallocate(void* pointer, std::size_t bytes) noexcept;
 
-  /// Returns all that is kept to the system.
+  /// Gives back what is kept, but for the rest of huge pages in which memory is in use.
   void release() noexcept;
 
   /// Bytes that are kept.

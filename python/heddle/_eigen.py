@@ -202,7 +202,8 @@ def lobpcg(
     **extras: Unpack[Extras],
 ) -> Any:
     """As many eigenpairs of A x = lambda x or A x = lambda B x as X has columns, by LOBPCG from X,
-    with the arguments and values of `scipy.sparse.linalg.lobpcg`.
+    with the arguments and values of `scipy.sparse.linalg.lobpcg`. An X whose columns are no nearer to
+    eigenvectors than random ones tells nothing, and random columns by `seed` take its place.
 
     M is an approximate inverse of A, as a matrix or a function of blocks; without one,
     `preconditioner` chooses. Eigenvectors are sought B-orthogonal to the columns of Y. tol bounds

@@ -58,6 +58,7 @@ class LobpcgSolve {
 
   void lock_null_vectors();
   void start_X();
+  bool tells(Index guesses);
   void draw(Block V);
   void set_norms();
   void refresh();

@@ -136,5 +136,17 @@ TEST(BlockView, KeepsTheContextOfWhatItOwns) {
   EXPECT_EQ(copy.view()(1, 1), 7);
 }
 
+TEST(BlockView, ASmallOneLeavesItsContext) {
+  constexpr Index kSmallest = Index{1} << 17;  // that are kept, of 1 MiB
+  for (const Index rows : {Index{1000}, kSmallest + 1}) {
+    const auto context = std::make_shared<HostContext>(1);
+    MultiVector<double, HostSpace> owned(*context, rows, 1);
+    owned.view()(rows - 1, 0) = 7;
+    const Block X(std::move(owned), context);
+    EXPECT_EQ(X.view()(rows - 1, 0), 7);
+    EXPECT_EQ(context.use_count(), rows > kSmallest ? 2 : 1);
+  }
+}
+
 }  // namespace
 }  // namespace heddle
