@@ -46,7 +46,7 @@ std::size_t within_huge_page(const std::byte* address) {
 /// setup of multigrid, with many arrays of a few MiB, a third longer because of page faults.
 /// Virtual machines may forget pages that were not touched for a while: after .2 s a solve of order
 /// 1000 waited 9 µs for each of its pages of 4 KiB, and .1 µs for as much of a huge page.
-constexpr std::size_t kLarge = kPage;
+constexpr std::size_t kLarge = 16 * kPage;
 
 bool is_large(std::size_t bytes) { return bytes >= kLarge; }
 
