@@ -14,6 +14,7 @@
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
 #include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
+#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <memory>
 #include <utility>
 
@@ -115,6 +116,8 @@ class AutomaticPreconditioner {
   static constexpr double kColumnsOfEstimate = 500;
   /// Seconds. A factorisation cannot be interrupted.
   static constexpr double kLongestFactorisation = 30;
+  /// Of a factor without fill. With larger ones it saves few steps.
+  static constexpr double kLargestShift = .05;
 
   /// The complete factor of A, which the solve that needs it takes over.
   struct Factor {
@@ -187,7 +190,8 @@ class AutomaticPreconditioner {
   }
 
   /// What takes over from the diagonal where it would take `steps` more, or none. `refused`:
-  /// whether multigrid was found not to suit A, so that no incomplete factor is tried either.
+  /// whether multigrid or a factor without fill was found not to suit A, so that neither is tried
+  /// any more.
   Made for_one_column(Ctx& context, double steps, bool& refused) const {
     const std::string found = fmt::format("the diagonal would take about {:.0f} more steps", steps);
     const bool pays = costs_.pays_after(steps);
@@ -197,7 +201,7 @@ class AutomaticPreconditioner {
       // An early estimate of ill conditioned matrices is too low. A complete factor may pay later.
       constexpr double kGrowth = 3;
       if (factor_pays(context, costs_.columns_of_steps(kGrowth * steps))) return made;
-      return incomplete_factor(context, found);
+      return incomplete_factor(context, found, refused);
     }
     choice_->reason = found + ", too few for another preconditioner to save its setup";
     return made;
@@ -245,11 +249,23 @@ class AutomaticPreconditioner {
     return {std::move(factor_->inverse), cost};
   }
 
-  Made incomplete_factor(Ctx& context, const std::string& cause) const {
+  /// A factor without fill, or none where pivots made it that of a matrix far from A. `refused`
+  /// then becomes true.
+  Made incomplete_factor(Ctx& context, const std::string& cause, bool& refused) const {
+    using Incomplete = IncompleteCholeskyPreconditioner<T, Ctx>;
     const PreconditionerKind& kind = preconditioner_table().get("incomplete_cholesky");
+    Made made = kind.make<T, Ctx>(context, matrix_, kind.options(), spmm_);
+    const double shift = dynamic_cast<const Incomplete&>(*made.preconditioner).shift();
+    refused = shift > kLargestShift;
+    if (refused) {
+      choice_->reason =
+          fmt::format("{}, but a factor without fill needs a shift of {}", cause, shift);
+      made.preconditioner.reset();
+      return made;
+    }
     use(kind, kind.options());
     choice_->reason = cause + ", and the matrix is small";
-    return kind.make<T, Ctx>(context, matrix_, kind.options(), spmm_);
+    return made;
   }
 
   /// Notes that a kind in full precision is in use.

@@ -52,6 +52,12 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
+/// The distance of σ from the first wanted value, in units of the span of the wanted ones, from
+/// which on a σ nearer to them saves many steps, and the largest error of the first value,
+/// likewise.
+constexpr double kFar = 10;
+constexpr double kSureOfFirst = 0.1;
+
 /// The cost of a dense solve in columns multiplied by A. Infinite where none may follow.
 template <Scalar T>
 double dense_cost(const BlockLanczosOptions& options, Index n) {
@@ -94,9 +100,13 @@ OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>&
 
 template <Scalar T, class Ctx>
 std::optional<Index> OperatorChoice<T, Ctx>::improve() {
-  if (options_.filter == LanczosFilter::none || pairs_.checking() || map_.inverts()) return {};
+  if (options_.filter == LanczosFilter::none || pairs_.checking()) return {};
   const Index k = ritz_.order();
   const Index last = last_undamped();
+  if (map_.inverts()) {
+    if (!raises_shift()) return {};
+    return std::min(last + 1, k);
+  }
   const double wanted = map_.y_of(pairs_.first_value());
   const double upper = map_.filters() ? map_.filter()->interval.upper : far_end_;
   std::optional<ChebyshevFilter> filter;
@@ -112,6 +122,24 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
     F_.set_filter(*filter);
   }
   return std::min(last + 1, k);
+}
+
+/// Raises a σ that is so far below the wanted eigenvalues that their θ hardly differ, to about
+/// their span below the first one, once solves have cost as much as the new factor. Whether it has.
+template <Scalar T, class Ctx>
+bool OperatorChoice<T, Ctx>::raises_shift() {
+  if (F_.in_standard_form() || pairs_.wanted().size() == 0) return false;
+  const double first = pairs_.first_value();
+  const double span = std::max(farthest_located() - first, kLeastShift<T> * map_.reach());
+  const double error = pairs_.wanted().errors.front();
+  if (!(kFar * span < 1 / map_.theta_of(first)) || !(error < kSureOfFirst * span)) return false;
+  ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
+  const auto solved = static_cast<double>(inverse_applications());
+  const std::optional<double> factor = inverse.cost_in_products(context_, 0);
+  const std::optional<double> so_far = inverse.cost_in_products(context_, solved);
+  if (!factor || !so_far || *so_far < 2 * *factor || !time_to_factor()) return false;
+  invert({first - span, map_.reach()});
+  return !engine_.ended();
 }
 
 /// The index of the Ritz pair at whose value the damped interval begins, or the order of the basis

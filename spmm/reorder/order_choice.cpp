@@ -26,6 +26,13 @@ constexpr double kCachedShare = 0.5;
 /// random.
 constexpr double kMissGrowth = 0.4;
 
+/// Whether the block that products read stays in the cache of a core while A passes through it.
+bool stays_in_cache(const RowPattern& A, const OrderedProducts& products) {
+  const auto bytes =
+      static_cast<double>(A.cols * products.N) * static_cast<double>(products.scalar_bytes);
+  return !products.gpu && bytes <= kCachedShare * host_caches().l2;
+}
+
 /// A solve in another order takes up to 2 ms longer where products gain nothing, by small matrices.
 constexpr double kLeastSaved = 3e-3;
 
@@ -122,9 +129,7 @@ bool order_pays(double before, double after, double order_seconds,
 }
 
 std::string no_order_helps(const RowPattern& A, const OrderedProducts& products) {
-  const auto bytes =
-      static_cast<double>(A.cols * products.N) * static_cast<double>(products.scalar_bytes);
-  if (products.gpu || bytes > kCachedShare * host_caches().l2) return {};
+  if (!stays_in_cache(A, products)) return {};
   const auto seconds = [&](double across) {
     return products.count * rows_across_seconds(A.rows, across, products.N, products.scalar_bytes);
   };
@@ -142,22 +147,25 @@ OrderChoice choose_order(HostContext& context, const RowPattern& A,
     return {.reason = std::move(reason)};
   }
   const double cost = ordering_seconds(A, RowOrder::rcm);
-  const HostFeatures own_features = detail::sampled_features(A, {});
-  const double before = seconds_of(own_features, products);
-  const auto unpaid = [&](double possible, std::string_view order) {
-    return fmt::format(
-        "the matrix's own: samples of rows predict {} per product, {} in {} order, which {:.0f} "
-        "products do not repay",
-        product_text(before), product_text(possible), order, products.count);
-  };
-  HostFeatures best = detail::ideal_features(A);
-  best.rows_across = std::min(own_features.rows_across, detail::possible_rows_across(A));
-  const double ideal = seconds_of(best, products);
-  if (!order_pays(before, ideal, cost, products)) return {.reason = unpaid(ideal, "the best")};
-  const double possible = seconds_of(detail::possible_features(A), products);
-  if (!order_pays(before, possible, cost, products)) return {.reason = unpaid(possible, "a good")};
+  const HostFeatures samples = detail::sampled_features(A, {});
+  const double before = seconds_of(samples, products);
+  if (!stays_in_cache(A, products)) {
+    const auto unpaid = [&](double possible, std::string_view order) {
+      return fmt::format(
+          "the matrix's own: samples of rows predict {} per product, {} in {} order, which {:.0f} "
+          "products do not repay",
+          product_text(before), product_text(possible), order, products.count);
+    };
+    HostFeatures best = detail::ideal_features(A);
+    best.rows_across = std::min(samples.rows_across, detail::possible_rows_across(A));
+    const double ideal = seconds_of(best, products);
+    if (!order_pays(before, ideal, cost, products)) return {.reason = unpaid(ideal, "the best")};
+    const double possible = seconds_of(detail::possible_features(A), products);
+    if (!order_pays(before, possible, cost, products))
+      return {.reason = unpaid(possible, "a good")};
+  }
   std::vector<std::int32_t> rows = order_rows(context, A, RowOrder::rcm, products.unknowns);
-  const double own = predict_ordered(context, A, {}, products);
+  const double own = products.gpu ? predict_ordered(context, A, {}, products) : before;
   const double rcm = predict_ordered(context, A, rows, products);
   const std::string compared = fmt::format("{} predicted per product, in the matrix's own order {}",
                                            product_text(rcm), product_text(own));

@@ -70,6 +70,22 @@ TEST(BlockLanczosInverse, AnIndefiniteMatrixIsShiftedBelowItsSpectrum) {
   EXPECT_GT(result.inverse_applications, 0);
 }
 
+/// A multiple of the identity beside A changes the values, not the work: σ follows them.
+TEST(BlockLanczosInverse, SigmaIsRaisedToValuesFarAboveIt) {
+  HostContext context;
+  const std::vector<Index> size = {50, 51};
+  constexpr double kAdded = 50;
+  auto A = make_operator<double>(context, {"laplace2d", size});
+  auto far = changed<double>(context, {"laplace2d", size},
+                             [](Index i, Index j, double v) { return i == j ? v + kAdded : v; });
+  const auto near = solve_inverted<double>(context, A, 10);
+  const auto result = solve_inverted<double>(context, far, 10);
+  std::vector<double> expected = laplace_smallest_eigenvalues(size, 10);
+  for (double& value : expected) value += kAdded;
+  expect_pairs<double>(far.matrix(), *far.one_norm(), result, expected, 1e-8);
+  EXPECT_LE(result.inverse_applications, 4 * near.inverse_applications);
+}
+
 TEST(BlockLanczosInverse, ASingularMatrixIsShiftedALittle) {
   HostContext context;
   const std::vector<Index> size = {400};
@@ -87,25 +103,29 @@ TEST(BlockLanczosInverse, ASingularMatrixIsShiftedALittle) {
 
 TEST(BlockLanczosInverse, EigenvaluesOfMultiplicity12AreFoundByABlockOf4) {
   HostContext context;
-  const auto A = [&] {  // twelve copies of one path, coupled by nothing
-    const auto path = generate<double>(context, {"laplace1d", {40}});
-    std::vector<Triplet<double>> entries;
-    for (Index copy = 0; copy < 12; ++copy) {
-      for (Index i = 0; i < 40; ++i) {
-        for (std::int64_t e = path.view().row_offsets[i]; e < path.view().row_offsets[i + 1]; ++e) {
-          entries.push_back(
-              {40 * copy + i, 40 * copy + path.view().columns[e], path.view().values[e]});
+  for (const double added : {0.0, 50.0}) {
+    const auto A = [&] {  // twelve copies of one path, coupled by nothing
+      const auto path = generate<double>(context, {"laplace1d", {40}});
+      std::vector<Triplet<double>> entries;
+      for (Index copy = 0; copy < 12; ++copy) {
+        for (Index i = 0; i < 40; ++i) {
+          for (std::int64_t e = path.view().row_offsets[i]; e < path.view().row_offsets[i + 1];
+               ++e) {
+            const Index j = path.view().columns[e];
+            const double value = path.view().values[e] + (i == j ? added : 0);
+            entries.push_back({40 * copy + i, 40 * copy + j, value});
+          }
         }
       }
-    }
-    return csr_from_triplets<double>(context, 480, 480, entries);
-  };
-  SparseOperator<double, HostContext> op(context, A());
-  const auto single = laplace_smallest_eigenvalues({40}, 2);
-  std::vector<double> expected(12, single[0]);
-  expected.insert(expected.end(), 3, single[1]);
-  const auto result = solve_inverted<double>(context, op, 15, 4);
-  expect_pairs<double>(op.matrix(), *op.one_norm(), result, expected, 1e-8);
+      return csr_from_triplets<double>(context, 480, 480, entries);
+    };
+    SparseOperator<double, HostContext> op(context, A());
+    const auto single = laplace_smallest_eigenvalues({40}, 2);
+    std::vector<double> expected(12, single[0] + added);
+    expected.insert(expected.end(), 3, single[1] + added);
+    const auto result = solve_inverted<double>(context, op, 15, 4);
+    expect_pairs<double>(op.matrix(), *op.one_norm(), result, expected, 1e-8);
+  }
 }
 
 /// The Laplacian of `pieces` graphs, each a ring of 30 vertices with 15 chords.
