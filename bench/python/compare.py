@@ -4,11 +4,12 @@
 usage: bench/python/compare.py [--gpu] [--matrices DIR] [--rounds N] [--limit SECONDS] [--only TASK]
                                [--few]
 
-Each solve runs N times in turns with the others, and the median counts. A short one runs several
-times in each turn, and the median of all but the first time counts, so that code and matrix are in
-the caches. Long ones run in one turn. A solve that takes longer than the limit counts as failed. Accuracy is the largest relative residual of a solve, by which both
-sides are judged alike. With --gpu CuPy stands for SciPy, and all arrays lie on the GPU; see on_gpu.py.
-A CuPy solve that the limit cuts off may leave the GPU unusable for the solves after it.
+Each solve runs N times in turns with the others, and the median counts. In a turn it runs at least
+twice, a short one more often, and the median of all but the first time counts, so that code and
+matrix are in the caches. A long one runs once. A solve that takes longer than the limit counts as
+failed. Accuracy is the largest relative residual of a solve, by which both sides are judged alike.
+With --gpu CuPy stands for SciPy, and all arrays lie on the GPU; see on_gpu.py. A CuPy solve that the
+limit cuts off may leave the GPU unusable for the solves after it.
 Real matrices: HEDDLE_MATRIX_DIR or --matrices."""
 
 import argparse
@@ -72,7 +73,7 @@ def on_alarm(*_):
 PAUSE = 0.2
 SHORT = 0.3  # seconds. A turn of shorter solves takes as long, or AT_MOST of them
 AT_MOST = 10
-LONG = 10  # seconds. A longer solve runs in one turn
+LONG = 10  # seconds. A longer solve runs once
 MOST_OF_A_FACTOR = 30  # seconds that a factorisation for SciPy's sigma may take
 
 
@@ -80,28 +81,36 @@ def timed(solve, synchronize, limit):
     """(seconds, residual), or the reason of a failure."""
     time.sleep(PAUSE)
     signal.signal(signal.SIGALRM, on_alarm)
-    signal.setitimer(signal.ITIMER_REAL, limit)
     begin = time.perf_counter()
     try:
-        runs = [once(solve, synchronize)]
-        while sum(seconds for seconds, _ in runs) < SHORT and len(runs) < AT_MOST:
-            runs.append(once(solve, synchronize))
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        runs = []
+        while goes_on([seconds for seconds, _ in runs]):
+            begin = time.perf_counter()
+            runs.append(once(solve, synchronize, limit))
         return statistics.median(seconds for seconds, _ in runs[1:] or runs), runs[-1][1]()
     except Exception as error:  # a failure of any library is a cell of the table
         # PRIMME has an exception of its own for one that a product has raised.
         too_long = time.perf_counter() - begin >= limit
         return f"> {limit:g} s" if too_long else type(error).__name__
+
+
+def goes_on(seconds):
+    """Whether a turn with these runs has another one: two at least, but for a long solve."""
+    if len(seconds) < 2:
+        return not seconds or seconds[0] < LONG
+    return sum(seconds) < SHORT and len(seconds) < AT_MOST
+
+
+def once(solve, synchronize, limit):
+    """The seconds of a solve, and the function that judges its solution."""
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        begin = time.perf_counter()
+        judge = solve()
+        synchronize()
+        return time.perf_counter() - begin, judge
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def once(solve, synchronize):
-    """The seconds of a solve, and the function that judges its solution."""
-    begin = time.perf_counter()
-    judge = solve()
-    synchronize()
-    return time.perf_counter() - begin, judge
 
 
 def ended(runs):
