@@ -128,9 +128,12 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
 /// their span below the first one, once solves have cost as much as the new factor. Whether it has.
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::raises_shift() {
-  if (F_.in_standard_form() || pairs_.wanted().size() == 0) return false;
+  // Known null vectors lie below the first value that is not 0.
+  if (F_.in_standard_form() || problem_.null_vectors.cols() > 0) return false;
+  if (pairs_.wanted().size() < options_.nev) return false;
+  // Ritz values are upper bounds, so that the span is at most too large.
   const double first = pairs_.first_value();
-  const double span = std::max(farthest_located() - first, kLeastShift<T> * map_.reach());
+  const double span = std::max(pairs_.last_value() - first, kLeastShift<T> * map_.reach());
   const double error = pairs_.wanted().errors.front();
   if (!(kFar * span < 1 / map_.theta_of(first)) || !(error < kSureOfFirst * span)) return false;
   ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
