@@ -114,8 +114,8 @@ class AutomaticPreconditioner {
   static constexpr bool kOnHost = std::same_as<Ctx, HostContext>;
   /// Products with one column that take as long as the estimate of a factorisation.
   static constexpr double kColumnsOfEstimate = 500;
-  /// Seconds. A factorisation cannot be interrupted.
-  static constexpr double kLongestFactorisation = 30;
+  /// Seconds by which a factorisation, which cannot be interrupted, may exceed a time limit.
+  static constexpr double kLongestFactorisation = 2;
   /// Of a factor without fill. With larger ones it saves few steps.
   static constexpr double kLargestShift = .05;
 
