@@ -52,9 +52,8 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
-/// The distance of σ from the first wanted value, in units of the span of the wanted ones, from
-/// which on a σ nearer to them saves many steps, and the largest error of the first value,
-/// likewise.
+/// In units of the span of the wanted values: the distance of σ from the first one from which on a
+/// σ nearer to them saves many steps, and the largest error of the first value at such a change.
 constexpr double kFar = 10;
 constexpr double kSureOfFirst = 0.1;
 
@@ -104,7 +103,7 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
   const Index k = ritz_.order();
   const Index last = last_undamped();
   if (map_.inverts()) {
-    if (!raises_shift()) return {};
+    if (!raise_shift_to_wanted()) return {};
     return std::min(last + 1, k);
   }
   const double wanted = map_.y_of(pairs_.first_value());
@@ -125,9 +124,10 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
 }
 
 /// Raises a σ that is so far below the wanted eigenvalues that their θ hardly differ, to about
-/// their span below the first one, once solves have cost as much as the new factor. Whether it has.
+/// their span below the first one, once solves have cost as much as the new factor. Returns whether
+/// σ was raised.
 template <Scalar T, class Ctx>
-bool OperatorChoice<T, Ctx>::raises_shift() {
+bool OperatorChoice<T, Ctx>::raise_shift_to_wanted() {
   // Known null vectors lie below the first value that is not 0.
   if (F_.in_standard_form() || problem_.null_vectors.cols() > 0) return false;
   if (pairs_.wanted().size() < options_.nev) return false;

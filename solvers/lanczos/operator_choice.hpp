@@ -113,7 +113,7 @@ class OperatorChoice {
   std::optional<ChebyshevFilter> filter_for(double wanted, double lower, double upper) const;
   double applications_after_cycle(int degree) const;
   bool inverse_pays(int degree);
-  bool raises_shift();
+  bool raise_shift_to_wanted();
   double farthest_located() const;
   double upper_end() const;
   void raise_shift(const Shift& shift, double failed, double good);
