@@ -163,6 +163,39 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   take_numbers(G, fetched);
 }
 
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::reduce_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                             BlockView<T, Space> V, BlockView<T, Space> scratch) {
+  const PhaseScope phase(context, Phase::verify);
+  const Index k = V.cols();
+  const SmallView<double, HostSpace> host = theta_host_.view(k, 1);
+  std::copy_n(values_.begin(), k, host.data);
+  send(context, host, theta_.view(k, 1));
+  for_each_slab(k, scratch.cols() / 2, [&](Index first, Index count) {
+    const auto v = V.columns(first, count);
+    const auto r = scratch.columns(0, count);
+    const auto w = scratch.columns(count, count);
+    const auto theta = theta_.view(k, 1).block(first, 0, count, 1);
+    const SmallView<double, Space> norms = numbers_.view(count, 2).block(0, 0, count, 1);
+    const SmallView<double, Space> dots = numbers_.view(count, 2).block(0, 1, count, 1);
+    problem.A->apply(context, v, r);
+    residual<T>(context, r, v, theta, r, norms);  // r = A v − λ v
+    problem.A->apply(context, r, w);
+    residual<T>(context, w, r, theta, w, norms);  // w = A r − λ r
+    column_dots<T>(context, r, w, dots);
+    const SmallView<double, HostSpace> numbers = numbers_host_.view(count, 2);
+    fetch(context, numbers_.view(count, 2), numbers);
+    const SmallView<double, HostSpace> alpha = theta_host_.view(count, 1);
+    for (Index j = 0; j < count; ++j) {
+      const double norm = numbers(j, 0);
+      alpha(j, 0) = norm > 0 ? -(numbers(j, 1) / norm) / norm : 0;
+    }
+    send(context, alpha, norms);
+    scale_columns<T>(context, norms, r);
+    axpby<T>(context, 1, r, 1, v);  // v ← v − (rᵀw/wᵀw) r
+  });
+}
+
 /// Takes the measured numbers of the pairs, for vectors that are scaled to xᵀBx = 1.
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,

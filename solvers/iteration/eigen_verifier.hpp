@@ -95,6 +95,14 @@ class EigenVerifier {
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
+  /// A step of minimal residuals on each vector that was measured last: v ← v + α r, r = A v − λ v,
+  /// with the α for which ‖(A − λ)(v + α r)‖₂ is least. For B = I. `scratch` has n rows and two
+  /// columns or more. The step removes most of the errors that rounding in a solver has left in V,
+  /// because they spread over the whole spectrum. Source: Saad, Iterative Methods for Sparse Linear
+  /// Systems, algorithm 5.3.
+  void reduce_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem, BlockView<T, Space> V,
+                        BlockView<T, Space> scratch);
+
   /// Judges the pairs of the last `measure` and bounds the errors of their values.
   Verdict judge(const EigenConvergence& convergence, const Neighbours& neighbours);
 

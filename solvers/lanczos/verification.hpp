@@ -32,7 +32,8 @@ class Verification {
   /// their values, after that step.
   Verdict measure(Index count, const EigenConvergence& convergence);
 
-  /// Does all of this for the best current pairs.
+  /// Does all of this for the best current pairs. Where residuals at the level of rounding are
+  /// asked for, it reduces them by steps of minimal residuals first.
   Verdict measure_best(const EigenConvergence& convergence);
 
   /// Replaces the bounds of the residuals of the current pairs by measured residuals.
@@ -70,6 +71,7 @@ class Verification {
 
  private:
   DenseFailure step(Block V);
+  bool may_reduce_residuals(const EigenConvergence& convergence) const;
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

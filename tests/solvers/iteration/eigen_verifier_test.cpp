@@ -274,6 +274,33 @@ TYPED_TEST(EigenVerifierTest, AloneAtRoundingAValueIsKnownToTheNoiseFloor) {
   }
 }
 
+TYPED_TEST(EigenVerifierTest, AStepOfMinimalResidualsIsTheBestAlongTheResidual) {
+  this->problem.B = nullptr;
+  const MatrixXd A = this->A();
+  ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+  this->measure();
+  const MatrixXd V = this->dense_V();
+  const std::vector<double> values(this->verifier_.values().begin(),
+                                   this->verifier_.values().end());
+  const std::vector<double> before(this->verifier_.residuals().begin(),
+                                   this->verifier_.residuals().end());
+  MultiVector<TypeParam, HostSpace> scratch(this->context_, this->n(), 5);
+  this->verifier_.reduce_residuals(this->context_, this->problem, this->V.view(), scratch.view());
+  const MatrixXd reduced = this->dense_V();
+  this->measure();
+  for (Index j = 0; j < kPairs; ++j) {
+    const double lambda = values[static_cast<std::size_t>(j)];
+    const MatrixXd shifted = A - lambda * MatrixXd::Identity(this->n(), this->n());
+    const VectorXd r = shifted * V.col(j);
+    const VectorXd w = shifted * r;
+    const VectorXd expected = V.col(j) - r.dot(w) / w.squaredNorm() * r;
+    const double rounding = tolerance<TypeParam>(1, static_cast<double>(this->n()));
+    EXPECT_LE((reduced.col(j) - expected).norm(), rounding) << "pair " << j;
+    EXPECT_LT(this->verifier_.residuals()[static_cast<std::size_t>(j)],
+              before[static_cast<std::size_t>(j)]);
+  }
+}
+
 TYPED_TEST(EigenVerifierTest, NothingPassesThatIsNotOrthonormal) {
   using T = TypeParam;
   ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
