@@ -95,13 +95,15 @@ class EigenVerifier {
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
                BlockView<T, Space> AV, BlockView<T, Space> BV);
 
-  /// A step of minimal residuals on each vector that was measured last: v ← v + α r, r = A v − λ v,
-  /// with the α for which ‖(A − λ)(v + α r)‖₂ is least. For B = I. `scratch` has n rows and two
-  /// columns or more. The step removes most of the errors that rounding in a solver has left in V,
-  /// because they spread over the whole spectrum. Source: Saad, Iterative Methods for Sparse Linear
-  /// Systems, algorithm 5.3.
-  void reduce_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem, BlockView<T, Space> V,
-                        BlockView<T, Space> scratch);
+  /// Where `convergence` asks for residuals at the level of rounding, and those of the last
+  /// `measure` are above the rounding of products with A: up to two steps of minimal residuals on
+  /// each vector, v ← v + α r, r = A v − λ v, with the α for which ‖(A − λ)(v + α r)‖₂ is least,
+  /// each followed by `measure`. For B = I and scratch blocks of two columns or more. Removes most
+  /// of the errors that rounding in a solver has left in V, because they spread over the whole
+  /// spectrum. Source: Saad, Iterative Methods for Sparse Linear Systems, algorithm 5.3.
+  void reduce_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                        const EigenConvergence& convergence, BlockView<T, Space> V,
+                        BlockView<T, Space> AV, BlockView<T, Space> BV);
 
   /// Judges the pairs of the last `measure` and bounds the errors of their values.
   Verdict judge(const EigenConvergence& convergence, const Neighbours& neighbours);
@@ -144,6 +146,9 @@ class EigenVerifier {
   std::string refutation(const EigenConvergence& convergence) const;
 
  private:
+  bool reducible(const EigenConvergence& convergence) const;
+  void step_of_minimal_residuals(Ctx& context, LinearOperator<T, Ctx>& A, BlockView<T, Space> V,
+                                 BlockView<T, Space> scratch);
   void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
   void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
   double placing_error(std::size_t j, const EigenConvergence& convergence,

@@ -3,28 +3,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/lanczos/verification.hpp>
-#include <limits>
 
 namespace heddle::detail {
-namespace {
-
-/// Steps of minimal residuals per verification, at most. The first one leaves .25 to .85 of the
-/// largest residual.
-constexpr int kMostReductions = 2;
-
-/// A step that leaves more than this share of the largest residual is the last one.
-constexpr double kLeastReduction = 0.9;
-
-/// Residuals up to this share of their scale are those of the product with A.
-template <Scalar T>
-constexpr double kRounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-
-double worst(std::span<const double> residuals) {
-  return *std::max_element(residuals.begin(), residuals.end());
-}
-
-}  // namespace
-
 template <Scalar T, class Ctx>
 void Verification<T, Ctx>::collect() {
   const auto [locked, active] = s_.pairs.best();
@@ -55,10 +35,22 @@ bool Verification<T, Ctx>::rayleigh_ritz(Index count) {
 
 template <Scalar T, class Ctx>
 Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& convergence) {
+  measure_vectors(count);
+  return judge(convergence);
+}
+
+template <Scalar T, class Ctx>
+typename Verification<T, Ctx>::Block Verification<T, Ctx>::measure_vectors(Index count) {
   const Block V = s_.result.eigenvectors.columns(0, std::min(count, options_.nev));
   s_.verifier.measure(context_, problem_, V, s_.F.scratch(), s_.basis.scratch());
+  return V;
+}
+
+/// Judges the pairs that were measured last.
+template <Scalar T, class Ctx>
+Verdict Verification<T, Ctx>::judge(const EigenConvergence& convergence) {
   const std::span<const double> values = s_.verifier.values();
-  const auto wanted = static_cast<std::size_t>(V.cols());
+  const std::size_t wanted = s_.verifier.residuals().size();
   if (s_.shape.max_basis > 0) {
     verdict_ = s_.verifier.judge(convergence, s_.pairs.neighbours(values.first(wanted)));
   } else if (!dense_values_.empty()) {  // those of a standard form
@@ -86,29 +78,10 @@ Verdict Verification<T, Ctx>::measure_best(const EigenConvergence& convergence) 
   collect();
   const Index count = std::min(s_.pairs.wanted().size(), options_.nev);
   if (!rayleigh_ritz(count)) return {};
-  measure(count, convergence);
-  for (int step = 0; step < kMostReductions && may_reduce_residuals(convergence); ++step) {
-    const double before = worst(s_.verifier.residuals());
-    s_.verifier.reduce_residuals(context_, problem_, s_.result.eigenvectors.columns(0, count),
-                                 s_.F.scratch());
-    measure(count, convergence);
-    if (!(worst(s_.verifier.residuals()) <= kLeastReduction * before)) break;
-  }
-  return verdict_;
-}
-
-/// Whether the criterion asks for residuals at the level of rounding, and some are above their own
-/// rounding. An inverse has left smaller ones, and with a B the steps would need B⁻¹.
-template <Scalar T, class Ctx>
-bool Verification<T, Ctx>::may_reduce_residuals(const EigenConvergence& convergence) const {
-  if (problem_.B != nullptr || s_.F.scratch().cols() < 2) return false;
-  const std::span<const double> values = s_.verifier.values();
-  const std::span<const double> residuals = s_.verifier.residuals();
-  for (std::size_t j = 0; j < residuals.size(); ++j) {
-    const bool strict = convergence.residual_is_rounding(values[j], convergence.allowed(values[j]));
-    if (strict && residuals[j] > kRounding<T> * convergence.scale(values[j])) return true;
-  }
-  return false;
+  const Block V = measure_vectors(count);
+  s_.verifier.reduce_residuals(context_, problem_, convergence, V, s_.F.scratch(),
+                               s_.basis.scratch());
+  return judge(convergence);
 }
 
 template <Scalar T, class Ctx>

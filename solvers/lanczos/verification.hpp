@@ -32,8 +32,8 @@ class Verification {
   /// their values, after that step.
   Verdict measure(Index count, const EigenConvergence& convergence);
 
-  /// Does all of this for the best current pairs. Where residuals at the level of rounding are
-  /// asked for, it reduces them by steps of minimal residuals first.
+  /// Does all of this for the best current pairs, and reduces their residuals where residuals at
+  /// the level of rounding are asked for.
   Verdict measure_best(const EigenConvergence& convergence);
 
   /// Replaces the bounds of the residuals of the current pairs by measured residuals.
@@ -71,7 +71,8 @@ class Verification {
 
  private:
   DenseFailure step(Block V);
-  bool may_reduce_residuals(const EigenConvergence& convergence) const;
+  Block measure_vectors(Index count);
+  Verdict judge(const EigenConvergence& convergence);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

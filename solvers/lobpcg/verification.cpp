@@ -16,7 +16,10 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
   s_.result.error_bounds.clear();
   s_.result.limited_by_rounding.clear();
   if (rotate_pairs(V)) {
-    s_.verifier.measure(context_, problem_, V, s_.blocks.AS_scratch(), s_.blocks.BS_scratch());
+    const Block AV = s_.blocks.AS_scratch();
+    const Block BV = s_.blocks.BS_scratch();
+    s_.verifier.measure(context_, problem_, V, AV, BV);
+    s_.verifier.reduce_residuals(context_, problem_, convergence, V, AV, BV);
     const Index from_X = std::min(count, s_.pairs.wanted_in_X());
     verdict_ = s_.verifier.judge(convergence, neighbours(count - from_X, from_X));
     s_.verifier.report(convergence, s_.result);
