@@ -32,13 +32,17 @@ struct TileAhead {
   }
 };
 
-/// out[r, j] = Σ_k x(r, k) c[k, j] for kRows rows and kVectors vectors of columns, and what comes
-/// next of X and Y.
+/// out[r, j] = Σ_k x[r, k] c[k, j] for kRows rows and kVectors vectors of columns, and what comes
+/// next of X and Y. The strides of x are numbers of their own: a core waits some 20 cycles for a
+/// structure on the stack that it reads in other units than it was written in.
 template <class T, int kRows, int kVectors>
-void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAhead x_ahead,
-                   TileAhead y_ahead) {
+void multiply_tile(Index a, const T* x, Index row_stride, Index col_stride, const T* c, Index c_ld,
+                   T* out, TileAhead x_ahead, TileAhead y_ahead) {
   Vector<T> sum[kRows][kVectors] = {};
-  for (Index k = 0; k < a; ++k, c += c_ld, x.data += x.col_stride) {
+  // Two pointers and the strides of half as many rows all fit in registers.
+  constexpr int kHalf = (kRows + 1) / 2;
+  const T* below = x + kHalf * row_stride;
+  for (Index k = 0; k < a; ++k, c += c_ld, x += col_stride, below += col_stride) {
     if (k % (kCacheLine / static_cast<Index>(sizeof(T))) == 0) {
       x_ahead.fetch();
       y_ahead.fetch();
@@ -48,8 +52,9 @@ void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAh
     for (int j = 0; j < kVectors; ++j) c_row[j] = load(c + j * kLanes<T>);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
+      const T x_r = r < kHalf ? x[r * row_stride] : below[(r - kHalf) * row_stride];
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) sum[r][j] += x.data[r * x.row_stride] * c_row[j];
+      for (int j = 0; j < kVectors; ++j) sum[r][j] += x_r * c_row[j];
     }
   }
 #pragma GCC unroll 8
@@ -60,7 +65,8 @@ void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAh
 }
 
 template <class T>
-using MultiplyTile = void (*)(Index, Strided<T>, const T*, Index, T*, TileAhead, TileAhead);
+using MultiplyTile = void (*)(Index, const T*, Index, Index, const T*, Index, T*, TileAhead,
+                              TileAhead);
 
 template <class T, int... kIndex>
 constexpr std::array<MultiplyTile<T>, sizeof...(kIndex)> multiply_tiles(
@@ -98,7 +104,7 @@ struct Product {
       for (Index r = first; r < end; r += kTileRows) {
         const Index rows = std::min<Index>(kTileRows, end - r);
         kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
-            a, {X.row(r), X.row_stride, X.col_stride}, c + column, c_ld,
+            a, X.row(r), X.row_stride, X.col_stride, c + column, c_ld,
             out + (r - first) * c_ld + column, {X.row(r + ahead), X.row_stride},
             {w + r * w_ld, w_ld});
       }

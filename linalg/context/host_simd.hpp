@@ -54,9 +54,9 @@ inline void store(T* target, Vector<T> value) noexcept {
 class FirstLanes {
  public:
   explicit FirstLanes(Index count) noexcept {
-    for (Index lane = 0; lane < kLanes<double>; ++lane) {
-      bits_[static_cast<int>(lane)] = lane < count ? -1 : 0;
-    }
+    Bits lanes{};
+    for (int lane = 0; lane < kLanes<double>; ++lane) lanes[lane] = lane;
+    bits_ = lanes < Bits{} + count;
   }
   Vector<double> of(Vector<double> value) const noexcept {
     return reinterpret_cast<Vector<double>>(reinterpret_cast<Bits>(value) & bits_);
