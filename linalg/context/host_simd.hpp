@@ -89,6 +89,21 @@ struct LinesAhead {
   }
 };
 
+/// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
+struct TileAhead {
+  LinesAhead lines;
+
+  template <class T>
+  TileAhead(const T* start, Index ld)
+      : lines{reinterpret_cast<const char*>(start), ld * static_cast<Index>(sizeof(T))} {}
+
+  void fetch() noexcept {
+#pragma GCC unroll 8
+    for (int row = 0; row < kTileRows; ++row) lines.fetch();
+    lines.line += kCacheLine - kTileRows * lines.pitch;
+  }
+};
+
 /// Divides `length` into pieces of `longest` and calls body(begin, length) for each. The last two
 /// pieces are of nearly equal length, so that none is very short.
 template <class Body>
