@@ -36,21 +36,27 @@ struct TileOperands {
 
 /// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v.
 template <int kRows, int kVectors>
-void gram_tile(TileOperands t, double* P, Index P_ld) {
+void gram_tile(const TileOperands& operands, double* P, Index P_ld) {
   Vector<double> sum[kRows][kVectors] = {};
-  const FirstLanes lanes(t.v_lanes);
-  for (Index r = 0; r < t.rows; ++r, t.u += t.u_ld, t.v += t.v_ld, t.v_last += t.v_ld) {
-    t.ahead[0].fetch();
-    t.ahead[1].fetch();
+  const FirstLanes lanes(operands.v_lanes);
+  const double* u = operands.u;
+  const double* v = operands.v;
+  const double* v_last = operands.v_last;
+  LinesAhead ahead = operands.ahead[0];
+  LinesAhead also_ahead = operands.ahead[1];
+  for (Index r = 0; r < operands.rows;
+       ++r, u += operands.u_ld, v += operands.v_ld, v_last += operands.v_ld) {
+    ahead.fetch();
+    also_ahead.fetch();
     Vector<double> v_row[kVectors];
 #pragma GCC unroll 8
-    for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(t.v + j * kDoubles);
-    v_row[kVectors - 1] = load(t.v_last);
+    for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(v + j * kDoubles);
+    v_row[kVectors - 1] = load(v_last);
     if constexpr (kVectors == 1) v_row[0] = lanes.of(v_row[0]);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) sum[i][j] += t.u[i] * v_row[j];
+      for (int j = 0; j < kVectors; ++j) sum[i][j] += u[i] * v_row[j];
     }
   }
 #pragma GCC unroll 8
@@ -63,7 +69,9 @@ void gram_tile(TileOperands t, double* P, Index P_ld) {
   }
 }
 
-using GramTile = void (*)(TileOperands, double*, Index);
+// Operands are passed in memory where they were written: a copy on the stack would be read in other
+// units than it was written in, for which a core waits some 20 cycles.
+using GramTile = void (*)(const TileOperands&, double*, Index);
 
 template <int... kIndex>
 constexpr std::array<GramTile, sizeof...(kIndex)> gram_tiles(
@@ -213,19 +221,18 @@ struct GramSum {
     const Index lines = V.lines() + (symmetric ? 0 : U.lines());
     Index half = 0;  // half-tiles done
     for_each_tile([&](Index i, Index rows, Index k, Index width) {
-      const LinesAhead ahead[2] = {line_ahead(next, half * lines / (2 * tiles)),
-                                   line_ahead(next, (half + 1) * lines / (2 * tiles))};
+      const TileOperands operands{end - first,
+                                  u.data + i,
+                                  u.ld,
+                                  v.data + V.column(k),
+                                  v.data + V.column(k + width - 1),
+                                  v.ld,
+                                  std::min(V.block.cols(), kDoubles),
+                                  {line_ahead(next, half * lines / (2 * tiles)),
+                                   line_ahead(next, (half + 1) * lines / (2 * tiles))}};
       half += 2;
       kGramTiles[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
-          {end - first,
-           u.data + i,
-           u.ld,
-           v.data + V.column(k),
-           v.data + V.column(k + width - 1),
-           v.ld,
-           std::min(V.block.cols(), kDoubles),
-           {ahead[0], ahead[1]}},
-          P + i * ld() + k * kDoubles, ld());
+          operands, P + i * ld() + k * kDoubles, ld());
     });
   }
 };

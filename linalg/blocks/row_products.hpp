@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <heddle/linalg/blocks/folded_tile.hpp>
 #include <heddle/linalg/blocks/host_kernels.hpp>
 #include <heddle/linalg/blocks/scaled_rows.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
@@ -17,28 +18,17 @@ inline namespace HEDDLE_ISA {
 /// rows, the same rows of Y, the prefetched lines and C fit in the first-level cache.
 inline constexpr Index kProductPanelRows = 24;
 
-/// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
-struct TileAhead {
-  LinesAhead lines;
-
-  template <class T>
-  TileAhead(const T* start, Index ld)
-      : lines{reinterpret_cast<const char*>(start), ld * static_cast<Index>(sizeof(T))} {}
-
-  void fetch() noexcept {
-#pragma GCC unroll 8
-    for (int row = 0; row < kTileRows; ++row) lines.fetch();
-    lines.line += kCacheLine - kTileRows * lines.pitch;
-  }
-};
-
-/// out[r, j] = Σ_k x(r, k) c[k, j] for kRows rows and kVectors vectors of columns, and what comes
-/// next of X and Y.
+/// out[r, j] = Σ_k x[r, k] c[k, j] for kRows rows and kVectors vectors of columns, and what comes
+/// next of X and Y. The strides of x are numbers of their own: a core waits some 20 cycles for a
+/// structure on the stack that it reads in other units than it was written in.
 template <class T, int kRows, int kVectors>
-void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAhead x_ahead,
-                   TileAhead y_ahead) {
+void multiply_tile(Index a, const T* x, Index row_stride, Index col_stride, const T* c, Index c_ld,
+                   T* out, TileAhead x_ahead, TileAhead y_ahead) {
   Vector<T> sum[kRows][kVectors] = {};
-  for (Index k = 0; k < a; ++k, c += c_ld, x.data += x.col_stride) {
+  // Two pointers and the strides of half as many rows all fit in registers.
+  constexpr int kHalf = (kRows + 1) / 2;
+  const T* below = x + kHalf * row_stride;
+  for (Index k = 0; k < a; ++k, c += c_ld, x += col_stride, below += col_stride) {
     if (k % (kCacheLine / static_cast<Index>(sizeof(T))) == 0) {
       x_ahead.fetch();
       y_ahead.fetch();
@@ -48,8 +38,9 @@ void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAh
     for (int j = 0; j < kVectors; ++j) c_row[j] = load(c + j * kLanes<T>);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
+      const T x_r = r < kHalf ? x[r * row_stride] : below[(r - kHalf) * row_stride];
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) sum[r][j] += x.data[r * x.row_stride] * c_row[j];
+      for (int j = 0; j < kVectors; ++j) sum[r][j] += x_r * c_row[j];
     }
   }
 #pragma GCC unroll 8
@@ -60,7 +51,8 @@ void multiply_tile(Index a, Strided<T> x, const T* c, Index c_ld, T* out, TileAh
 }
 
 template <class T>
-using MultiplyTile = void (*)(Index, Strided<T>, const T*, Index, T*, TileAhead, TileAhead);
+using MultiplyTile = void (*)(Index, const T*, Index, Index, const T*, Index, T*, TileAhead,
+                              TileAhead);
 
 template <class T, int... kIndex>
 constexpr std::array<MultiplyTile<T>, sizeof...(kIndex)> multiply_tiles(
@@ -73,7 +65,8 @@ template <class T>
 inline constexpr auto kMultiplyTiles =
     multiply_tiles<T>(std::make_integer_sequence<int, kTileRows * kTileVectors>());
 
-/// Y = X C + β W for X n×a, packed C a×b (α in it, c_ld whole vectors), row-major W and Y n×b.
+/// Y = X C + β W for X n×a, packed C a×b (α in it, c_ld whole vectors, `folded` rows in each),
+/// row-major W and Y n×b.
 template <class T>
 struct Product {
   Index n;
@@ -82,6 +75,7 @@ struct Product {
   Strided<T> X;
   const T* c;
   Index c_ld;
+  Index folded;
   T beta;
   const T* w;
   Index w_ld;
@@ -93,16 +87,30 @@ struct Product {
   /// out ← rows first … end − 1 of X C.
   void multiply_panel(Index first, Index end, T* out) const {
     const Index ahead = end + kProductPanelRows <= n ? kProductPanelRows : 0;
+    if constexpr (fold<T>(1) > 1) {
+      if (folded > 1) return multiply_folded_panel(first, end, ahead, out);
+    }
     for_each_piece(c_ld / kLanes<T>, kTileVectors, [&](Index vector, Index width) {
       const Index column = vector * kLanes<T>;
       for (Index r = first; r < end; r += kTileRows) {
         const Index rows = std::min<Index>(kTileRows, end - r);
         kMultiplyTiles<T>[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
-            a, {X.row(r), X.row_stride, X.col_stride}, c + column, c_ld,
+            a, X.row(r), X.row_stride, X.col_stride, c + column, c_ld,
             out + (r - first) * c_ld + column, {X.row(r + ahead), X.row_stride},
             {w + r * w_ld, w_ld});
       }
     });
+  }
+
+  /// multiply_panel with several rows of C in a vector.
+  void multiply_folded_panel(Index first, Index end, Index ahead, T* out) const {
+    const auto& tiles = folded == 2 ? kFoldedTiles<2> : kFoldedTiles<4>;
+    for (Index r = first; r < end; r += kTileRows) {
+      const Index rows = std::min<Index>(kTileRows, end - r);
+      tiles[static_cast<std::size_t>(rows - 1)](
+          a, X.row(r), X.row_stride, c, out + (r - first) * c_ld, {X.row(r + ahead), X.row_stride},
+          {w + r * w_ld, w_ld});
+    }
   }
 
   /// Rows first … end − 1 of Y from those of X C and of W, which are `added_ld` entries apart.
@@ -174,17 +182,32 @@ class PackedProduct {
   }
 
   PackedProduct(const RowProduct<T>& p, T* memory)
-      : panel_size_(panel_size(p)), scaled_(p.scaled), product_{p.n,      p.a,
-                                                                p.b,      p.X,
-                                                                memory,   round_up_to_lanes<T>(p.b),
-                                                                p.beta,   p.w,
-                                                                p.w_ld,   p.y,
-                                                                p.y_ld,   p.copy,
-                                                                p.copy_ld} {
+      : panel_size_(panel_size(p)),
+        scaled_(p.scaled),
+        product_{p.n,
+                 p.a,
+                 p.b,
+                 p.X,
+                 memory,
+                 round_up_to_lanes<T>(p.b),
+                 p.X.col_stride == 1 ? fold<T>(p.b) : 1,
+                 p.beta,
+                 p.w,
+                 p.w_ld,
+                 p.y,
+                 p.y_ld,
+                 p.copy,
+                 p.copy_ld} {
     const Index c_ld = product_.c_ld;
-    for (Index k = 0; k < p.a; ++k) {
-      for (Index j = 0; j < p.b; ++j) memory[k * c_ld + j] = static_cast<T>(p.alpha * p.C(k, j));
-      std::fill(memory + k * c_ld + p.b, memory + (k + 1) * c_ld, T{0});
+    T* vector = memory;
+    for (Index first = 0; first < p.a; first += product_.folded, vector += c_ld) {
+      std::fill_n(vector, c_ld, T{0});
+      const Index rows = std::min(product_.folded, p.a - first);
+      for (Index k = 0; k < rows; ++k) {
+        for (Index j = 0; j < p.b; ++j) {
+          vector[j * product_.folded + k] = static_cast<T>(p.alpha * p.C(first + k, j));
+        }
+      }
     }
     panels_ = memory + p.a * c_ld + kThreadGap<T>;
   }

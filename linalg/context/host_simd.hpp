@@ -54,9 +54,9 @@ inline void store(T* target, Vector<T> value) noexcept {
 class FirstLanes {
  public:
   explicit FirstLanes(Index count) noexcept {
-    for (Index lane = 0; lane < kLanes<double>; ++lane) {
-      bits_[static_cast<int>(lane)] = lane < count ? -1 : 0;
-    }
+    Bits lanes{};
+    for (int lane = 0; lane < kLanes<double>; ++lane) lanes[lane] = lane;
+    bits_ = lanes < Bits{} + count;
   }
   Vector<double> of(Vector<double> value) const noexcept {
     return reinterpret_cast<Vector<double>>(reinterpret_cast<Bits>(value) & bits_);
@@ -86,6 +86,21 @@ struct LinesAhead {
   void fetch() noexcept {
     __builtin_prefetch(line);
     line += pitch;
+  }
+};
+
+/// Cache lines of the kTileRows next rows of a row-major matrix, a line of each at a time.
+struct TileAhead {
+  LinesAhead lines;
+
+  template <class T>
+  TileAhead(const T* start, Index ld)
+      : lines{reinterpret_cast<const char*>(start), ld * static_cast<Index>(sizeof(T))} {}
+
+  void fetch() noexcept {
+#pragma GCC unroll 8
+    for (int row = 0; row < kTileRows; ++row) lines.fetch();
+    lines.line += kCacheLine - kTileRows * lines.pitch;
   }
 };
 

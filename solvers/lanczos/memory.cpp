@@ -10,6 +10,9 @@ namespace {
 /// A block width for which the SpMM and dense kernels are written.
 constexpr Index kDefaultBlock = 8;
 
+/// The least columns of a default basis beyond the wanted pairs.
+constexpr Index kLeastBeyond = 40;
+
 Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -20,7 +23,8 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
   if (shape.block == 0) shape.block = kDefaultBlock;
   const Index b = shape.block = std::min(shape.block, n);
   if (shape.max_basis == 0)
-    shape.max_basis = std::max(2 * options.nev + 4 * b, options.nev + 8 * b);
+    shape.max_basis =
+        std::max(2 * options.nev + 4 * b, options.nev + std::max(8 * b, kLeastBeyond));
   shape.max_basis = std::min(round_up(shape.max_basis, b), (n - b) / b * b);
   if (n <= detail::kDenseOrder || shape.max_basis < options.nev + 2 * b) shape.max_basis = 0;
   return shape;

@@ -52,6 +52,10 @@ constexpr double kLocated = 0.1;
 /// A filter is replaced if this shrinks the undamped interval at least by this factor.
 constexpr double kWorthwhile = 0.5;
 
+/// A filter is kept once ‖F x − θ x‖/θ is at most this for all wanted pairs: a few restarts then
+/// end the solve, while another filter begins with a single block and has a higher degree.
+constexpr double kNear = 0.03;
+
 /// In units of the span of the wanted values: the distance of σ from the first one from which on a
 /// σ nearer to them saves many steps, and the largest error of the first value at such a change.
 constexpr double kFar = 10;
@@ -108,10 +112,11 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
   }
   const double wanted = map_.y_of(pairs_.first_value());
   const double upper = map_.filters() ? map_.filter()->interval.upper : far_end_;
+  const bool near = map_.filters() && farthest_from_converged() <= kNear;
   std::optional<ChebyshevFilter> filter;
-  if (last < k) filter = filter_for(wanted, map_.y_at(ritz_.value(last)), upper);
+  if (last < k && !near) filter = filter_for(wanted, map_.y_at(ritz_.value(last)), upper);
   const int degree = filter ? filter->degree : map_.degree();
-  if (inverse_pays(degree)) {
+  if (inverse_pays(degree, near ? cycles_left() : 1)) {
     if (!time_to_factor()) return {};
     const double scale = upper - std::min(0.0, wanted);
     invert({wanted < 0 ? wanted - kLeastShift<T> * scale : 0, scale});
@@ -168,6 +173,28 @@ Index OperatorChoice<T, Ctx>::last_undamped() const {
   return j;
 }
 
+/// The largest ‖F x − θ x‖/θ of the wanted pairs that are not locked, at most 1.
+template <Scalar T, class Ctx>
+double OperatorChoice<T, Ctx>::farthest_from_converged() const {
+  double worst = 0;
+  const Index active = std::min(options_.nev - pairs_.locked(), ritz_.order());
+  for (Index j = 0; j < active; ++j) {
+    const double theta = ritz_.value(j);
+    worst = std::max(worst, theta > 0 ? ritz_.residual(j) / theta : 1);
+  }
+  return std::min(worst, 1.0);
+}
+
+/// The cycles until convergence with a filter that is kept, from the digits that the wanted pairs
+/// have. A restart brings them at twice the rate of the first cycle, which began with one block.
+template <Scalar T, class Ctx>
+double OperatorChoice<T, Ctx>::cycles_left() const {
+  const double now = std::log(farthest_from_converged());
+  const double end = std::log(std::max<double>(std::numeric_limits<T>::epsilon(),
+                                               std::min(options_.tolerance, kDefaultTolerance<T>)));
+  return std::max(1.0, (now - end) / (-2 * now));
+}
+
 /// The polynomial that damps lower ≤ y ≤ upper, with the degree that makes θ large enough at
 /// y = `wanted`. Nothing if the interval is hardly larger than before, or a degree below kMinDegree
 /// would be enough.
@@ -184,35 +211,35 @@ std::optional<ChebyshevFilter> OperatorChoice<T, Ctx>::filter_for(double wanted,
   return ChebyshevFilter{{lower, upper}, static_cast<int>(std::min(degree, kMaxDegree))};
 }
 
-/// Columns multiplied by A until the end of a cycle under a polynomial.
+/// Columns multiplied by A until the end of so many cycles under a polynomial.
 template <Scalar T, class Ctx>
-double OperatorChoice<T, Ctx>::applications_after_cycle(int degree) const {
+double OperatorChoice<T, Ctx>::applications_after(double cycles, int degree) const {
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
-  return static_cast<double>(applications()) + degree * columns;
+  return static_cast<double>(applications()) + cycles * degree * columns;
 }
 
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::too_many_applications(int degree) {
   const double next =
-      degree == 1 ? static_cast<double>(applications()) : applications_after_cycle(degree);
+      degree == 1 ? static_cast<double>(applications()) : applications_after(1, degree);
   if (next > dense_cost_) {
     dense_pays_ = true;
     engine_.end(SolveStatus::max_iterations, "a dense solve costs less");
     return true;
   }
-  if (degree == 1 || applications_after_cycle(degree) <= options_.max_applications) return false;
+  if (degree == 1 || applications_after(1, degree) <= options_.max_applications) return false;
   engine_.end(SolveStatus::max_iterations, "the limit of operator applications was reached");
   return true;
 }
 
-/// Whether a factorisation and its solves cost less than the products so far and in the next cycle
+/// Whether a factorisation and its solves cost less than the products so far and in the next cycles
 /// together. Waiting until then wastes at most the cost of the factorisation.
 template <Scalar T, class Ctx>
-bool OperatorChoice<T, Ctx>::inverse_pays(int degree) {
+bool OperatorChoice<T, Ctx>::inverse_pays(int degree, double cycles) {
   if (problem_.shifted_inverse == nullptr || options_.which == Which::largest) return false;
   if (options_.filter == LanczosFilter::inverse) return true;
   if (options_.filter == LanczosFilter::chebyshev || degree == 1) return false;
-  const double products = applications_after_cycle(degree);
+  const double products = applications_after(cycles, degree);
   if (products < kManyProducts<Ctx>) return false;
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
   ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;

@@ -110,9 +110,11 @@ class OperatorChoice {
 
  private:
   Index last_undamped() const;
+  double farthest_from_converged() const;
+  double cycles_left() const;
   std::optional<ChebyshevFilter> filter_for(double wanted, double lower, double upper) const;
-  double applications_after_cycle(int degree) const;
-  bool inverse_pays(int degree);
+  double applications_after(double cycles, int degree) const;
+  bool inverse_pays(int degree, double cycles);
   bool raise_shift_to_wanted();
   double farthest_located() const;
   double upper_end() const;

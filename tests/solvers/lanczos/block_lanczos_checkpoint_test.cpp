@@ -53,6 +53,7 @@ EigenResult<double, HostSpace> solve_filtered(HostContext& context,
   BlockLanczosOptions options;
   options.nev = 5;
   options.block_size = 2;
+  options.max_basis = 22;
   options.filter = LanczosFilter::chebyshev;
   auto result =
       block_lanczos<double, HostContext>(context, {&A}, with(options, checkpoint), monitor);
@@ -112,6 +113,7 @@ Outcome solve_small(Index nev, const CheckpointOptions& checkpoint, const Monito
   BlockLanczosOptions options;
   options.nev = nev;
   options.block_size = 2;
+  options.max_basis = nev + 16;
   options.time_limit_s = time_limit_s;
   return test::outcome_of(
       block_lanczos<double, HostContext>(context, {&A}, with(options, checkpoint), monitor));

@@ -124,6 +124,20 @@ TEST(OperatorChoice, APolynomialDampsTheUnwantedAndMagnifiesTheWanted) {
   }
 }
 
+TEST(OperatorChoice, APolynomialIsKeptOnceACycleHasLocatedTheWanted) {
+  test::DiagonalOperator<double> A(test::counting(500));
+  Parts parts(A, 500, wanting(4));
+  parts.cycle();
+  const ChebyshevFilter filter{{60, 501},
+                               12};  // one from 20 on would have half the values undamped
+  parts.F.set_filter(filter);
+  parts.cycle();
+  EXPECT_LT(parts.ritz.residual(3), 0.01 * parts.ritz.value(3));
+  EXPECT_FALSE(parts.choice.improve().has_value());
+  EXPECT_FALSE(parts.engine.ended());
+  EXPECT_EQ(parts.F.map().degree(), filter.degree);
+}
+
 TEST(OperatorChoice, StaysWithCWhereNothingElseIsAskedForOrWorthwhile) {
   std::vector<double> gap = test::counting(500, 10000);
   for (Index i = 0; i < 8; ++i) gap[static_cast<std::size_t>(i)] = 1000.0 * static_cast<double>(i);
