@@ -32,6 +32,7 @@ struct TileOperands {
   Index v_ld;
   Index v_lanes;
   LinesAhead ahead[2];
+  bool keeps_ahead;  ///< in the first-level cache
 };
 
 /// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v.
@@ -40,8 +41,13 @@ void gram_tile(TileOperands t, double* P, Index P_ld) {
   Vector<double> sum[kRows][kVectors] = {};
   const FirstLanes lanes(t.v_lanes);
   for (Index r = 0; r < t.rows; ++r, t.u += t.u_ld, t.v += t.v_ld, t.v_last += t.v_ld) {
-    t.ahead[0].fetch();
-    t.ahead[1].fetch();
+    if (t.keeps_ahead) {
+      t.ahead[0].fetch();
+      t.ahead[1].fetch();
+    } else {
+      t.ahead[0].fetch<false>();
+      t.ahead[1].fetch<false>();
+    }
     Vector<double> v_row[kVectors];
 #pragma GCC unroll 8
     for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(t.v + j * kDoubles);
@@ -156,14 +162,17 @@ struct GramSum {
   Factor<T> V;
   bool symmetric;
   Slabs slabs;
+  bool keeps_ahead;  // the next panel, in the first-level cache
   Index tiles;
 
-  GramSum(const ConstBlockView<T, HostSpace>& X, const GramProduct<T>& product, const Slabs& rows)
+  GramSum(const ConstBlockView<T, HostSpace>& X, const GramProduct<T>& product, const Slabs& rows,
+          bool keeps_next_panel)
       : swapped(is_swapped(X, product.Y)),
         U(swapped ? Factor<T>{product.Y, product.scaled} : Factor<T>{X}),
         V(swapped ? Factor<T>{X} : Factor<T>{product.Y, product.scaled}),
         symmetric(same_block(X, product.Y)),
         slabs(rows),
+        keeps_ahead(keeps_next_panel),
         tiles(count_tiles()) {}
 
   Index ld() const { return V.vectors() * kDoubles; }
@@ -224,7 +233,8 @@ struct GramSum {
            v.data + V.column(k + width - 1),
            v.ld,
            std::min(V.block.cols(), kDoubles),
-           {ahead[0], ahead[1]}},
+           {ahead[0], ahead[1]},
+           keeps_ahead},
           P + i * ld() + k * kDoubles, ld());
     });
   }
@@ -317,7 +327,18 @@ class GramSums {
   GramSums(const ConstBlockView<T, HostSpace>& X,
            const std::array<GramProduct<T>, kCount>& products, const Slabs& slabs,
            std::index_sequence<kIndex...>)
-      : sums_{GramSum<T>(X, products[kIndex], slabs)...} {}
+      : sums_{GramSum<T>(X, products[kIndex], slabs, keeps_two_panels(X, products))...} {}
+
+  /// Whether the first-level cache holds a panel of all blocks and the next one.
+  static bool keeps_two_panels(const ConstBlockView<T, HostSpace>& X,
+                               const std::array<GramProduct<T>, kCount>& products) {
+    constexpr Index kCacheBytes = 32 << 10;
+    Index columns = X.cols();
+    for (const GramProduct<T>& product : products) {
+      if (!same_block(X, product.Y)) columns += product.Y.cols();
+    }
+    return 2 * kGramPanelRows * columns * static_cast<Index>(sizeof(T)) <= kCacheBytes;
+  }
 
   static Slabs slabs_for(const ConstBlockView<T, HostSpace>& X,
                          const std::array<GramProduct<T>, kCount>& products) {
