@@ -32,6 +32,7 @@ struct TileOperands {
   Index v_ld;
   Index v_lanes;
   LinesAhead ahead[2];
+  bool keeps_ahead;  ///< in the first-level cache
 };
 
 /// P[i, j] += Σ_r u[r, i] v[r, j] for kRows columns of u and kVectors vectors of columns of v.
@@ -46,8 +47,13 @@ void gram_tile(const TileOperands& operands, double* P, Index P_ld) {
   LinesAhead also_ahead = operands.ahead[1];
   for (Index r = 0; r < operands.rows;
        ++r, u += operands.u_ld, v += operands.v_ld, v_last += operands.v_ld) {
-    ahead.fetch();
-    also_ahead.fetch();
+    if (operands.keeps_ahead) {
+      ahead.fetch();
+      also_ahead.fetch();
+    } else {
+      ahead.fetch<false>();
+      also_ahead.fetch<false>();
+    }
     Vector<double> v_row[kVectors];
 #pragma GCC unroll 8
     for (int j = 0; j + 1 < kVectors; ++j) v_row[j] = load(v + j * kDoubles);
@@ -164,14 +170,17 @@ struct GramSum {
   Factor<T> V;
   bool symmetric;
   Slabs slabs;
+  bool keeps_ahead;  // the next panel, in the first-level cache
   Index tiles;
 
-  GramSum(const ConstBlockView<T, HostSpace>& X, const GramProduct<T>& product, const Slabs& rows)
+  GramSum(const ConstBlockView<T, HostSpace>& X, const GramProduct<T>& product, const Slabs& rows,
+          bool keeps_next_panel)
       : swapped(is_swapped(X, product.Y)),
         U(swapped ? Factor<T>{product.Y, product.scaled} : Factor<T>{X}),
         V(swapped ? Factor<T>{X} : Factor<T>{product.Y, product.scaled}),
         symmetric(same_block(X, product.Y)),
         slabs(rows),
+        keeps_ahead(keeps_next_panel),
         tiles(count_tiles()) {}
 
   Index ld() const { return V.vectors() * kDoubles; }
@@ -229,7 +238,8 @@ struct GramSum {
                                   v.ld,
                                   std::min(V.block.cols(), kDoubles),
                                   {line_ahead(next, half * lines / (2 * tiles)),
-                                   line_ahead(next, (half + 1) * lines / (2 * tiles))}};
+                                   line_ahead(next, (half + 1) * lines / (2 * tiles))},
+                                  keeps_ahead};
       half += 2;
       kGramTiles[static_cast<std::size_t>((rows - 1) * kTileVectors + width - 1)](
           operands, P + i * ld() + k * kDoubles, ld());
@@ -324,7 +334,18 @@ class GramSums {
   GramSums(const ConstBlockView<T, HostSpace>& X,
            const std::array<GramProduct<T>, kCount>& products, const Slabs& slabs,
            std::index_sequence<kIndex...>)
-      : sums_{GramSum<T>(X, products[kIndex], slabs)...} {}
+      : sums_{GramSum<T>(X, products[kIndex], slabs, keeps_two_panels(X, products))...} {}
+
+  /// Whether the first-level cache holds a panel of all blocks and the next one.
+  static bool keeps_two_panels(const ConstBlockView<T, HostSpace>& X,
+                               const std::array<GramProduct<T>, kCount>& products) {
+    constexpr Index kCacheBytes = 32 << 10;
+    Index columns = X.cols();
+    for (const GramProduct<T>& product : products) {
+      if (!same_block(X, product.Y)) columns += product.Y.cols();
+    }
+    return 2 * kGramPanelRows * columns * static_cast<Index>(sizeof(T)) <= kCacheBytes;
+  }
 
   static Slabs slabs_for(const ConstBlockView<T, HostSpace>& X,
                          const std::array<GramProduct<T>, kCount>& products) {

@@ -83,8 +83,11 @@ struct LinesAhead {
   const char* line;
   Index pitch;
 
+  /// `kKeeps`: into the first-level cache. Else into the second-level one only.
+  template <bool kKeeps = true>
   void fetch() noexcept {
-    __builtin_prefetch(line);
+    constexpr int kRead = 0;
+    __builtin_prefetch(line, kRead, kKeeps ? 3 : 2);
     line += pitch;
   }
 };
