@@ -50,16 +50,14 @@ constexpr std::size_t kLarge = 16 * kPage;
 
 bool is_large(std::size_t bytes) { return bytes >= kLarge; }
 
-constexpr int kNoFile = -1;
-constexpr int kProtection = PROT_READ | PROT_WRITE;
-constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
-
 /// `size` bytes from the system, in huge pages. The kernel places a new mapping directly below
 /// older ones, so its end is used: pieces that follow each other can be joined.
 std::byte* map_pages(std::size_t size) {
+  constexpr int kNoFile = -1;
   if (size > std::numeric_limits<std::size_t>::max() - kHugePage) return nullptr;
   const std::size_t mapped = size + kHugePage;
-  void* const found = mmap(nullptr, mapped, kProtection, kAnonymous, kNoFile, 0);
+  void* const found =
+      mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, kNoFile, 0);
   if (found == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(found);
   const std::size_t after = within_huge_page(begin + mapped);
@@ -72,20 +70,11 @@ std::byte* map_pages(std::size_t size) {
 
 void unmap_pages(std::byte* piece, std::size_t size) { munmap(piece, size); }
 
-/// Moves a huge page to the place of another one. If the system cannot, this stays or is a new one.
-bool move_page(std::byte* from, std::byte* to) {
-  constexpr int kInPlace = MREMAP_MAYMOVE | MREMAP_FIXED;
-  if (mremap(from, kHugePage, kHugePage, kInPlace, to) != MAP_FAILED) return true;
-  mmap(to, kHugePage, kProtection, kAnonymous | MAP_FIXED, kNoFile, 0);
-  return false;
-}
-
 #else
 
 bool is_large(std::size_t) { return false; }
 std::byte* map_pages(std::size_t) { return nullptr; }
 void unmap_pages(std::byte*, std::size_t) {}
-bool move_page(std::byte*, std::byte*) { return false; }
 
 #endif
 
@@ -121,42 +110,6 @@ std::byte* take(Pieces& pieces, std::size_t size) noexcept {
   return taken;
 }
 
-/// Takes the last whole huge page, nullptr if there is none.
-std::byte* take_page(Pieces& pieces) noexcept try {
-  for (auto piece = pieces.end(); piece != pieces.begin();) {
-    const auto [begin, size] = *--piece;
-    const std::size_t after = within_huge_page(begin + size);
-    if (size < kHugePage + after) continue;
-    const std::size_t left = size - kHugePage - after;
-    std::byte* const page = begin + left;
-    if (after > 0) pieces.emplace(page + kHugePage, after);
-    if (left > 0) {
-      piece->second = left;
-    } else {
-      pieces.erase(piece);
-    }
-    return page;
-  }
-  return nullptr;
-} catch (const std::bad_alloc&) {
-  return nullptr;
-}
-
-/// Puts whole huge pages of the pieces in the place of the last ones of `size` mapped bytes that
-/// end at `end`. Returns their bytes, which the pieces have less.
-std::size_t move_pages(Pieces& pieces, std::byte* end, std::size_t size) noexcept {
-  std::size_t moved = 0;
-  while (moved < size) {
-    std::byte* const page = take_page(pieces);
-    if (page == nullptr) break;
-    moved += kHugePage;
-    if (move_page(page, end - moved)) continue;
-    unmap_pages(page, kHugePage);
-    break;
-  }
-  return moved;
-}
-
 /// Huge pages that no context has, for the next ones: a process of many short solves would else
 /// have the same pages cleared for each of them.
 struct SparePages {
@@ -172,21 +125,11 @@ SparePages& spare() {
   return pages;
 }
 
-/// `size` bytes, a multiple of huge pages: spare ones that lie side by side, or whole huge pages of
-/// what a context keeps, spare ones and new ones, in this order, at a new address. The system
-/// clears only the new ones. nullptr if it has none.
-std::byte* obtain_pages(std::size_t size, Pieces& kept, std::size_t& kept_bytes) noexcept {
-  std::byte* const together = take(spare().pieces, size);
-  if (together != nullptr) {
-    spare().bytes -= size;
-    return together;
-  }
-  std::byte* const pages = map_pages(size);
-  if (pages == nullptr) return nullptr;
-  const std::size_t of_kept = move_pages(kept, pages + size, size);
-  const std::size_t of_spare = move_pages(spare().pieces, pages + size - of_kept, size - of_kept);
-  kept_bytes -= of_kept;
-  spare().bytes -= of_spare;
+/// `size` bytes, a multiple of huge pages, of the spare ones or of the system.
+std::byte* obtain_pages(std::size_t size) noexcept {
+  std::byte* const pages = take(spare().pieces, size);
+  if (pages == nullptr) return map_pages(size);
+  spare().bytes -= size;
   return pages;
 }
 
@@ -223,17 +166,17 @@ void* HostMemory::allocate(std::size_t bytes) noexcept {
   if (size > std::numeric_limits<std::size_t>::max() - used_) return nullptr;
   std::byte* piece = take_kept(size);
   if (piece == nullptr) {
+    release_beyond(std::max(peak_, used_ + size) - (used_ + size));
     const std::size_t mapped = rounded_up(size, kHugePage);
-    std::byte* pages = obtain_pages(mapped, pieces_, kept_);
+    std::byte* pages = obtain_pages(mapped);
     if (pages == nullptr) {
       release_beyond(0);
       release_spare();
-      pages = obtain_pages(mapped, pieces_, kept_);
+      pages = obtain_pages(mapped);
     }
     if (pages == nullptr) return nullptr;
     keep(pages, mapped);  // other pieces take what is left
     piece = take_kept(size);
-    release_beyond(std::max(peak_, used_ + size) - (used_ + size));
   }
   if (piece == nullptr) return nullptr;
   used_ += size;

@@ -96,33 +96,6 @@ TEST(HostMemory, TheSmallestPieceThatSufficesIsTaken) {
   memory.deallocate(between, 4 * kMiB);
 }
 
-/// The system would clear new ones.
-TEST(HostMemory, APieceIsMadeOfKeptPagesThatLieApart) {
-  if (!keeps()) GTEST_SKIP() << "this build keeps no memory";
-  constexpr std::size_t kBytes = 18 * kMiB;  // four are more than other contexts leave
-  HostMemory memory;
-  std::vector<Piece> pieces;
-  for (unsigned char mark = 1; mark <= 8; ++mark) {
-    pieces.push_back({static_cast<unsigned char*>(memory.allocate(kBytes)), kBytes, mark});
-    pieces.back().fill();
-  }
-  for (std::size_t k = 0; k < 8; k += 2) memory.deallocate(pieces[k].data, kBytes);
-  EXPECT_EQ(memory.kept_bytes(), 4 * kBytes);
-  constexpr std::size_t kMade = 4 * kBytes - kMiB;
-  const Piece made{static_cast<unsigned char*>(memory.allocate(kMade)), kMade, 9};
-  EXPECT_EQ(memory.kept_bytes(), kMiB);
-  EXPECT_TRUE(std::all_of(made.data, made.data + made.bytes,
-                          [](unsigned char byte) { return byte % 2 == 1; }));
-  made.fill();
-  for (std::size_t k = 1; k < 8; k += 2) EXPECT_TRUE(pieces[k].is_whole());
-  for (std::size_t k = 1; k < 8; k += 2) memory.deallocate(pieces[k].data, kBytes);
-  EXPECT_TRUE(made.is_whole());
-  memory.deallocate(made.data, made.bytes);
-  EXPECT_EQ(memory.kept_bytes(), 8 * kBytes);
-  memory.release();
-  EXPECT_EQ(memory.kept_bytes(), 0u);
-}
-
 TEST(HostMemory, NoMoreIsKeptAndUsedThanWasUsedAtOnce) {
   if (!keeps()) GTEST_SKIP() << "this build keeps no memory";
   HostMemory memory;
