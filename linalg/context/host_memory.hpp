@@ -6,9 +6,9 @@
 namespace heddle::detail {
 
 /// Memory of the host for one context. It keeps large pieces that were freed and gives them out
-/// again, cut, joined or moved to new addresses: the system clears every page that it gives to a
-/// process. Beyond the most that was in use at once, it keeps only what shares a huge page (2 MiB)
-/// with memory in use. Of what it gives back, the process keeps some for its next contexts.
+/// again, cut or joined as needed: the system clears every page that it gives to a process. Beyond
+/// the most that was in use at once, it keeps only what shares a huge page (2 MiB) with memory in
+/// use. What it gives back, the process keeps for its next contexts, up to some huge pages.
 ///
 /// Only on Linux, and not under the address sanitizer, which could not see accesses to freed pieces
 /// then. Elsewhere, and for small pieces, this is `std::aligned_alloc` and `std::free`.
