@@ -50,10 +50,10 @@ inline Vector<double> repeated(const double* x, Index count) noexcept {
 
 template <int F>
 inline Vector<double> unfolded(Vector<double> v) noexcept {
-  v += Vector<double>(_mm512_permute_pd(v, 0x55));
-  if constexpr (F == 2) return _mm512_maskz_compress_pd(0x55, v);
-  v += Vector<double>(_mm512_permutex_pd(v, 0x4e));
-  return _mm512_maskz_compress_pd(0x11, v);
+  v += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
+  if constexpr (F == 2) return __builtin_shufflevector(v, v, 0, 2, 4, 6, 0, 2, 4, 6);
+  v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+  return __builtin_shufflevector(v, v, 0, 4, 0, 4, 0, 4, 0, 4);
 }
 
 #endif
