@@ -48,15 +48,12 @@ inline Vector<double> repeated(const double* x, Index count) noexcept {
   if constexpr (F == 4) return _mm512_broadcast_f64x4(_mm256_maskz_loadu_pd(lanes, x));
 }
 
-// By shuffles of the compiler: GCC 12 warns of the headers' permutations, as if they read a vector
-// that nothing has set.
 template <int F>
 inline Vector<double> unfolded(Vector<double> v) noexcept {
-  constexpr Vector<double> kZero = {};
   v += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
-  if constexpr (F == 2) return __builtin_shufflevector(v, kZero, 0, 2, 4, 6, 8, 8, 8, 8);
+  if constexpr (F == 2) return __builtin_shufflevector(v, v, 0, 2, 4, 6, 0, 2, 4, 6);
   v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
-  return __builtin_shufflevector(v, kZero, 0, 4, 8, 8, 8, 8, 8, 8);
+  return __builtin_shufflevector(v, v, 0, 4, 0, 4, 0, 4, 0, 4);
 }
 
 #endif
