@@ -181,12 +181,14 @@ void EigenVerifier<T, Ctx>::reduce_residuals(Ctx& context, const EigenProblem<T,
                                              BlockView<T, Space> BV) {
   if (problem.B != nullptr || AV.cols() < 2) return;
   const auto worst = [&] { return *std::max_element(residuals_.begin(), residuals_.end()); };
+  const std::vector<double> of_solver = dual_residuals_;
   for (int step = 0; step < kMostReductions && reducible(convergence); ++step) {
     const double before = worst();
     step_of_minimal_residuals(context, *problem.A, V, AV);
     measure(context, problem, V, AV, BV);
     if (!(worst() <= kLeastReduction * before)) break;
   }
+  for (std::size_t j = 0; j < of_solver.size(); ++j) keep_worst(dual_residuals_[j], of_solver[j]);
 }
 
 /// Whether the criterion asks for residuals at the level of rounding, and some are above their own
