@@ -26,14 +26,15 @@ inline std::string matrix_market(int order, const std::vector<std::string>& entr
   return text;
 }
 
-/// Fourth differences, with 6 on the diagonal.
-inline std::string fourth_differences(int order) {
+/// Sixth differences, with 20 on the diagonal.
+inline std::string sixth_differences(int order) {
   std::vector<std::string> entries;
   for (int i = 1; i <= order; ++i) {
     const std::string row = std::to_string(i) + " ";
-    entries.push_back(row + std::to_string(i) + " 6");
-    if (i > 1) entries.push_back(row + std::to_string(i - 1) + " -4");
-    if (i > 2) entries.push_back(row + std::to_string(i - 2) + " 1");
+    entries.push_back(row + std::to_string(i) + " 20");
+    if (i > 1) entries.push_back(row + std::to_string(i - 1) + " -15");
+    if (i > 2) entries.push_back(row + std::to_string(i - 2) + " 6");
+    if (i > 3) entries.push_back(row + std::to_string(i - 3) + " -1");
   }
   return matrix_market(order, entries);
 }
@@ -168,9 +169,9 @@ class Processes : public test::SolverProcess {
   }
 
   /// Block Lanczos ends a problem with a dense solve of which polynomials would cost more: the
-  /// smallest eigenvalues of fourth differences. So does an interval. `device`: a line of YAML.
+  /// smallest eigenvalues of sixth differences. So does an interval. `device`: a line of YAML.
   void expect_dense_solves(int count, const std::string& device) {
-    folder_.write("differences.mtx", fourth_differences(300));
+    folder_.write("differences.mtx", sixth_differences(300));
     const std::string matrix = "matrix: differences.mtx";
     expect_same(count, problem(matrix, "nev: 10, filter: chebyshev") + device, 0);
     const auto reason = result().at("reason").get<std::string>();
