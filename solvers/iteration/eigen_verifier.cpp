@@ -92,7 +92,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list :
        {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_, &squares_,
-        &corrections_, &couplings_, &roundings_, &errors_, &displacements_}) {
+        &corrections_, &couplings_, &unreduced_, &roundings_, &errors_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -181,14 +181,14 @@ void EigenVerifier<T, Ctx>::reduce_residuals(Ctx& context, const EigenProblem<T,
                                              BlockView<T, Space> BV) {
   if (problem.B != nullptr || AV.cols() < 2) return;
   const auto worst = [&] { return *std::max_element(residuals_.begin(), residuals_.end()); };
-  const std::vector<double> of_solver = dual_residuals_;
+  unreduced_.assign(dual_residuals_.begin(), dual_residuals_.end());
   for (int step = 0; step < kMostReductions && reducible(convergence); ++step) {
     const double before = worst();
     step_of_minimal_residuals(context, *problem.A, V, AV);
     measure(context, problem, V, AV, BV);
     if (!(worst() <= kLeastReduction * before)) break;
   }
-  for (std::size_t j = 0; j < of_solver.size(); ++j) keep_worst(dual_residuals_[j], of_solver[j]);
+  for (std::size_t j = 0; j < unreduced_.size(); ++j) keep_worst(dual_residuals_[j], unreduced_[j]);
 }
 
 /// Whether the criterion asks for residuals at the level of rounding, and some are above their own

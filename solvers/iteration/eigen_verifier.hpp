@@ -174,6 +174,7 @@ class EigenVerifier {
   std::vector<double> ritz_values_;  // θ of the residuals A x − θ B x
   std::vector<double> residuals_;
   std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
+  std::vector<double> unreduced_;       // dual residuals before `reduce_residuals`
   std::vector<double> squares_;         // xᵀBx
   std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
   std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
