@@ -5,6 +5,7 @@
 #include <heddle/solvers/lanczos/verification.hpp>
 
 namespace heddle::detail {
+
 template <Scalar T, class Ctx>
 void Verification<T, Ctx>::collect() {
   const auto [locked, active] = s_.pairs.best();
