@@ -1,12 +1,13 @@
 #pragma once
 
-#include <heddle/spmm/features/panel_columns.hpp>
+#include <heddle/linalg/data/views.hpp>
 #include <limits>
 
 namespace heddle::detail::cuda {
 
-/// Merges the ascending columns of a panel's rows, one lane per row. `next` returns the smallest
-/// column that is still unread in any row. All lanes of the warp must take part.
+/// Merges the ascending columns of a panel of `kRows` rows, one lane per row. `next` returns the
+/// smallest column that is still unread in any row. All lanes of the warp must take part.
+template <int kRows>
 class ColumnMerge {
  public:
   static constexpr unsigned kAllLanes = 0xffffffffu;
@@ -27,8 +28,8 @@ class ColumnMerge {
   __device__ std::int32_t next() const {
     std::int32_t smallest = head_;
 #pragma unroll
-    for (int step = kPanelRows / 2; step > 0; step /= 2) {
-      smallest = min(smallest, __shfl_xor_sync(kAllLanes, smallest, step, kPanelRows));
+    for (int step = kRows / 2; step > 0; step /= 2) {
+      smallest = min(smallest, __shfl_xor_sync(kAllLanes, smallest, step, kRows));
     }
     return smallest;
   }

@@ -1,6 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/features/column_merge.cuh>
+#include <heddle/spmm/features/panel_columns.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
@@ -18,13 +19,14 @@ __global__ __launch_bounds__(Config::kThreads) void count_columns_kernel(
   const Index sample = static_cast<Index>(blockIdx.x) * Config::kPanels + threadIdx.x / kPanelRows;
   const int lane = threadIdx.x % kPanelRows;
   const Index row = sample < samples ? sample * stride * kPanelRows + lane : rows;
-  ColumnMerge merge(row_offsets, columns, rows, row);
+  ColumnMerge<kPanelRows> merge(row_offsets, columns, rows, row);
   Index distinct = 0;
   while (true) {
     const std::int32_t column = merge.next();
-    if (!__any_sync(ColumnMerge::kAllLanes, column != ColumnMerge::kNone)) break;
+    if (!__any_sync(ColumnMerge<kPanelRows>::kAllLanes, column != ColumnMerge<kPanelRows>::kNone))
+      break;
     merge.take(column);
-    if (column != ColumnMerge::kNone) ++distinct;
+    if (column != ColumnMerge<kPanelRows>::kNone) ++distinct;
   }
   if (lane == 0 && sample < samples) {
     counts[sample] = (distinct + columns_per_count - 1) / columns_per_count;

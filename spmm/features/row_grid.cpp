@@ -120,20 +120,25 @@ RowGrid grid_with_strides(Index rows, const std::vector<std::int32_t>& strides) 
   return grid;
 }
 
-/// The box of at most `most` points with the least cost. Extents but the first are powers of two,
-/// and none is more than twice that of the grid.
-Point best_box(const RowGrid& grid, std::int32_t most, Coverage& coverage) {
-  Point best = {most, 1, 1, 1};
+/// The box of at most `most` points with the least cost, among those whose extents are multiples of
+/// `unit` with powers of two as factors, but for the first extent. None is more than twice that of
+/// the grid. Without such a box, the longest one along the first direction.
+Point best_box(const RowGrid& grid, std::int32_t most, const Point& unit, Coverage& coverage) {
+  const auto longest = [&](const Point& box) {  // the first extent
+    return most / (box[3] * box[2] * box[1] * unit[0]) * unit[0];
+  };
+  Point best = unit;
+  best[0] = longest(unit);
   Index least = -1;
   const auto fits = [&](const Point& box, int d) {
     return box[static_cast<std::size_t>(d)] < (d < grid.dimensions ? Index{2} * grid.points[d] : 2);
   };
   Point box;
-  for (box[3] = 1; box[3] <= most && fits(box, 3); box[3] *= 2) {
-    for (box[2] = 1; box[3] * box[2] <= most && fits(box, 2); box[2] *= 2) {
-      for (box[1] = 1; box[3] * box[2] * box[1] <= most && fits(box, 1); box[1] *= 2) {
-        box[0] = most / (box[3] * box[2] * box[1]);
-        if (!fits(box, 0)) continue;
+  for (box[3] = unit[3]; box[3] <= most && fits(box, 3); box[3] *= 2) {
+    for (box[2] = unit[2]; box[3] * box[2] <= most && fits(box, 2); box[2] *= 2) {
+      for (box[1] = unit[1]; box[3] * box[2] * box[1] <= most && fits(box, 1); box[1] *= 2) {
+        box[0] = longest(box);
+        if (box[0] == 0 || !fits(box, 0)) continue;
         const Index cost = coverage.cost(box);
         if (least >= 0 && cost >= least) continue;
         least = cost;
@@ -142,6 +147,14 @@ Point best_box(const RowGrid& grid, std::int32_t most, Coverage& coverage) {
     }
   }
   return best;
+}
+
+/// The best brick of at most `most` points. With several directions, rows that differ in any of
+/// them share its columns, so that the panels of a box need about the same part of its columns.
+Point best_brick(const RowGrid& grid, std::int32_t most, Coverage& coverage) {
+  Point unit = {1, 1, 1, 1};
+  for (int d = 0; d < grid.dimensions && 2 << d <= most; ++d) unit[static_cast<std::size_t>(d)] = 2;
+  return best_box(grid, most, unit, coverage);
 }
 
 /// The grid by the offsets of all entries of `samples` rows, in any order.
@@ -163,18 +176,25 @@ RowGrid grid_of_sample(Index rows, std::vector<std::int32_t> offsets, Index samp
 }  // namespace
 
 RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
-                        const std::vector<Index>& counts, Index most_rows) {
-  const auto most = static_cast<std::int32_t>(most_rows);
+                        const std::vector<Index>& counts, Index most_rows, Index brick_rows) {
   RowGrid grid = grid_with_strides(rows, strides_of(offsets, counts));
   std::vector<Point> points;
   for (const std::int32_t offset : offsets) points.push_back(point_of(offset, grid));
   if (points.empty()) points.push_back({});
   Coverage coverage(points);
   if (coverage.is_scattered()) grid = grid_with_strides(rows, {1});
-  const Point box = grid.dimensions > 1 ? best_box(grid, most, coverage) : Point{most, 1, 1, 1};
-  for (int d = 0; d < grid.dimensions; ++d) {
-    const std::int32_t extent = box[static_cast<std::size_t>(d)];
-    grid.boxes[d] = (grid.points[d] + extent - 1) / extent;
+  const auto stretch = [](Index length) {
+    return Point{static_cast<std::int32_t>(length), 1, 1, 1};
+  };
+  Point brick = stretch(brick_rows);
+  Point box = stretch(most_rows);
+  if (grid.dimensions > 1) {
+    brick = best_brick(grid, brick[0], coverage);
+    box = best_box(grid, box[0], brick, coverage);
+  }
+  for (std::size_t d = 0; d < static_cast<std::size_t>(grid.dimensions); ++d) {
+    grid.brick[d] = brick[d];
+    grid.boxes[d] = (grid.points[d] - 1) / box[d] + 1;
   }
   return grid;
 }

@@ -7,8 +7,10 @@
 namespace heddle::detail {
 
 /// The rows of a matrix as points of a grid. Row i is the point (c₀, c₁, …) with i = Σ c_d·stride_d
-/// and c_d < stride_{d+1}/stride_d, where stride₀ = 1. The grid is divided into boxes, whose rows
-/// share columns. Boxes of one direction differ by at most one point in their extent.
+/// and c_d < stride_{d+1}/stride_d, where stride₀ = 1. The grid is divided into bricks of equal
+/// extents, from point 0 on, and bricks are collected in boxes. The rows of a brick share the most
+/// columns, and those of a box more than other rows. Boxes of one direction differ by at most one
+/// brick in their extent.
 struct RowGrid {
   static constexpr int kMostDimensions = 4;
 
@@ -17,6 +19,7 @@ struct RowGrid {
   std::int32_t strides[kMostDimensions] = {1, 1, 1, 1};  ///< ascending
   std::int32_t points[kMostDimensions] = {1, 1, 1, 1};   ///< extent of the grid
   std::int32_t boxes[kMostDimensions] = {1, 1, 1, 1};    ///< the number of boxes in each direction
+  std::int32_t brick[kMostDimensions] = {1, 1, 1, 1};    ///< extent of a brick in points
 
   /// The number of boxes. Some may have no rows.
   constexpr std::int32_t count() const noexcept {
@@ -25,17 +28,18 @@ struct RowGrid {
     return all;
   }
 
-  /// The index of the box that row `row` belongs to.
-  constexpr std::int32_t box_of(std::int32_t row) const noexcept {
-    std::int32_t box = 0;
-    for (int d = dimensions - 1; d >= 0; --d) {
-      const std::int32_t point = row / strides[d];
-      row -= point * strides[d];
-      box = box * boxes[d] +
-            static_cast<std::int32_t>(static_cast<std::int64_t>(point) * boxes[d] / points[d]);
-    }
-    return box;
+  /// The number of bricks of the largest box.
+  constexpr std::int32_t most_bricks() const noexcept {
+    std::int32_t all = 1;
+    for (int d = 0; d < dimensions; ++d) all *= most_bricks(d);
+    return all;
   }
+
+  /// The index of the box that row `row` belongs to.
+  constexpr std::int32_t box_of(std::int32_t row) const noexcept { return place_of(row).box; }
+
+  /// The index of the row's brick in its box, below `most_bricks()`.
+  constexpr std::int32_t brick_of(std::int32_t row) const noexcept { return place_of(row).brick; }
 
   /// The k-th row of a box for k below its number of points, −1 where a point has no row or k is
   /// too large.
@@ -45,8 +49,8 @@ struct RowGrid {
     for (int d = 0; d < dimensions; ++d) {
       const std::int32_t at = of % boxes[d];
       of /= boxes[d];
-      const std::int32_t first = first_point(d, at);
-      const std::int32_t extent = first_point(d, at + 1) - first;
+      const std::int32_t first = first_brick(d, at) * brick[d];
+      const std::int32_t extent = first_brick(d, at + 1) * brick[d] - first;
       row += static_cast<std::int64_t>(first + k % extent) * strides[d];
       k /= extent;
     }
@@ -56,8 +60,30 @@ struct RowGrid {
   }
 
  private:
-  constexpr std::int32_t first_point(int d, std::int32_t box) const noexcept {
-    return static_cast<std::int32_t>((static_cast<std::int64_t>(box) * points[d] + boxes[d] - 1) /
+  struct Place {
+    std::int32_t box;
+    std::int32_t brick;
+  };
+
+  constexpr Place place_of(std::int32_t row) const noexcept {
+    Place place = {0, 0};
+    for (int d = dimensions - 1; d >= 0; --d) {
+      const std::int32_t point = row / strides[d];
+      row -= point * strides[d];
+      const std::int32_t own_brick = point / brick[d];
+      const auto own_box =
+          static_cast<std::int32_t>(static_cast<std::int64_t>(own_brick) * boxes[d] / bricks(d));
+      place.box = place.box * boxes[d] + own_box;
+      place.brick = place.brick * most_bricks(d) + own_brick - first_brick(d, own_box);
+    }
+    return place;
+  }
+  constexpr std::int32_t bricks(int d) const noexcept { return (points[d] - 1) / brick[d] + 1; }
+  constexpr std::int32_t most_bricks(int d) const noexcept {
+    return (bricks(d) + boxes[d] - 1) / boxes[d];
+  }
+  constexpr std::int32_t first_brick(int d, std::int32_t box) const noexcept {
+    return static_cast<std::int32_t>((static_cast<std::int64_t>(box) * bricks(d) + boxes[d] - 1) /
                                      boxes[d]);
   }
 };
@@ -87,9 +113,11 @@ struct RowSample {
 /// The grid of a matrix with `rows` rows in which the entries (i, i + offset) of the ascending
 /// `offsets` are frequent, with boxes of at most `most_rows` points that need the fewest distinct
 /// columns. `counts` are the frequencies of the offsets. Any offsets give a valid grid. Without
-/// several groups of offsets, the boxes are stretches of neighbouring rows.
+/// several groups of offsets, the boxes are stretches of neighbouring rows. Bricks have at most
+/// `brick_rows` points, a power of two, and likewise need the fewest distinct columns among those
+/// with at least two points in each direction.
 RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
-                        const std::vector<Index>& counts, Index most_rows);
+                        const std::vector<Index>& counts, Index most_rows, Index brick_rows = 1);
 
 /// The number of rows in the boxes of `MatrixFeatures::reuse_grid`.
 inline constexpr Index kReuseGridRows = 64;

@@ -102,7 +102,8 @@ __global__ void count_box_kernel(RowGrid grid, const std::int64_t* row_offsets,
 }  // namespace
 
 template <class T>
-RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows) {
+RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows,
+                     Index brick_rows) {
   const Index samples = std::min(A.rows, RowSample::kMost);
   const Index size = samples * RowSample::kLongest;
   Buffer<std::int32_t, DeviceSpace> offsets(context, static_cast<std::size_t>(size));
@@ -134,7 +135,7 @@ RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Ind
     frequent.push_back(found.offsets[k].offset);
     counts.push_back(found.offsets[k].count);
   }
-  return grid_of_offsets(A.rows, frequent, counts, most_rows);
+  return grid_of_offsets(A.rows, frequent, counts, most_rows, brick_rows);
 }
 
 template <class T>
@@ -147,8 +148,8 @@ void count_boxes(CudaContext& context, const CsrView<T, DeviceSpace>& A, BoxCoun
   check_launch();
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                         \
-  template RowGrid grid_of_rows(CudaContext&, const CsrView<T, DeviceSpace>&, Index); \
+#define HEDDLE_INSTANTIATE(T)                                                                \
+  template RowGrid grid_of_rows(CudaContext&, const CsrView<T, DeviceSpace>&, Index, Index); \
   template void count_boxes(CudaContext&, const CsrView<T, DeviceSpace>&, BoxCount*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

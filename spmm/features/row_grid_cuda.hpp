@@ -5,10 +5,11 @@
 
 namespace heddle::detail::cuda {
 
-/// The grid of A's rows with boxes of at most `most_rows`, by the offsets in a sample of rows.
-/// Waits for the device.
+/// The grid of A's rows with boxes of at most `most_rows` and bricks of at most `brick_rows`, by
+/// the offsets in a sample of rows. Waits for the device.
 template <class T>
-RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows);
+RowGrid grid_of_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index most_rows,
+                     Index brick_rows = 1);
 
 /// The entries of boxes, and the distinct columns of each of them.
 struct BoxCount {

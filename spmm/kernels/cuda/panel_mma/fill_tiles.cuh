@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/features/column_merge.cuh>
+#include <heddle/spmm/features/panel_columns.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
 
@@ -12,19 +13,19 @@ namespace heddle::detail::cuda {
 /// is called by one lane for each of the four columns of tile t; the last column is repeated to
 /// fill the last tile.
 template <class T, class V, class StoreColumn>
-__device__ void fill_tiles(ColumnMerge& merge, Index tile, std::uint32_t offset,
+__device__ void fill_tiles(ColumnMerge<kPanelRows>& merge, Index tile, std::uint32_t offset,
                            const T* values_of_A, TileHeader* headers, V* values,
                            StoreColumn&& store_column) {
   const int lane = threadIdx.x % kPanelRows;
   std::int32_t last_column = 0;
   for (;; ++tile) {
-    if (!__any_sync(kFullWarp, merge.next() != ColumnMerge::kNone)) break;
-    const bool exists = merge.next() != ColumnMerge::kNone;
+    if (!__any_sync(kFullWarp, merge.next() != ColumnMerge<kPanelRows>::kNone)) break;
+    const bool exists = merge.next() != ColumnMerge<kPanelRows>::kNone;
     const Index source = merge.position();
     std::uint32_t own = 0;  // bit k: this row has an entry in column k of the tile
     for (int k = 0; k < kTileColumns; ++k) {
       const std::int32_t column = merge.next();
-      if (column != ColumnMerge::kNone) last_column = column;
+      if (column != ColumnMerge<kPanelRows>::kNone) last_column = column;
       if (merge.take(column)) own |= 1u << k;
       if (exists && lane == 0) store_column(tile, k, last_column);
     }

@@ -40,7 +40,7 @@ __global__ __launch_bounds__(Config::kThreads) void fill_panels_kernel(CsrView<T
   const int lane = threadIdx.x % kPanelRows;
   const Index row = panel < panels ? panel * kPanelRows + lane : A.rows;
   const Index first_value = A.row_offsets[min(panel * kPanelRows, A.rows)];
-  ColumnMerge merge(A.row_offsets, A.columns, A.rows, row);
+  ColumnMerge<kPanelRows> merge(A.row_offsets, A.columns, A.rows, row);
 
   fill_tiles(
       merge, panel < panels ? tile_begin[panel] : 0, 0, A.values, headers, values + first_value,

@@ -106,10 +106,14 @@ __global__ void cut_kernel(PieceLimits limits, Index blocks, const Index* first,
     const auto entries_before = [&](Index column) {
       return column < end ? entries[column] : segment[block + 1] - segment[block];
     };
+    const auto bytes_before = [&](Index column) {
+      return (column - at) * limits.column_bytes +
+             (entries_before(column) - entries_before(at)) * limits.entry_bytes;
+    };
     Index low = min(at + 1, end);  // the piece ends between low and next
     while (low < next) {
       const Index middle = (low + next + 1) / 2;
-      if (entries_before(middle) - entries_before(at) <= limits.entries) {
+      if (bytes_before(middle) <= limits.bytes) {
         low = middle;
       } else {
         next = middle - 1;

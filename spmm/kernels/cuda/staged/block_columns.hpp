@@ -21,11 +21,15 @@ struct RowPiece {
   std::int32_t last;  ///< 1 for the last piece of a block
 };
 
-/// The largest pieces of `block_columns`.
+/// The largest pieces of `block_columns`: the most rows of a block, a multiple of 8, the most
+/// distinct columns of a piece, and the most memory, where each column takes `column_bytes` and
+/// each entry `entry_bytes`. A column with an entry in each row must fit.
 struct PieceLimits {
-  int rows;     ///< per block, a multiple of 8
-  int columns;  ///< distinct ones per piece
-  int entries;  ///< per piece, at least `rows`
+  int rows;
+  int columns;
+  int column_bytes;
+  int entry_bytes;
+  int bytes;
 };
 
 /// The distinct columns of blocks of rows, in pieces. Block b has pieces first_piece[b] …

@@ -3,66 +3,12 @@
 #include <cuda_pipeline.h>
 
 #include <heddle/spmm/kernels/cuda/product.hpp>
+#include <heddle/spmm/kernels/cuda/staged/piece_walk.cuh>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
 
-/// The order in which a thread block of `staged` takes its pieces, and their way to shared memory.
+/// The way of a piece to shared memory.
 namespace heddle::detail::cuda {
-
-/// The pieces that a thread block multiplies, in order: row blocks t, t + grid, …, each in all
-/// stripes, so that thread blocks that run together share rows of B. One thread walks through them
-/// and loads each piece one call ahead.
-template <class V>
-class PieceWalk {
- public:
-  __device__ PieceWalk(const RowBlocksView<V>& A, const StageShape& shape)
-      : A_(A), shape_(shape), block_(blockIdx.x) {
-    first_of_next_ = A.first_piece[block_];
-    begin_block();
-  }
-
-  /// The next piece.
-  __device__ QueuedPiece take() {
-    if (block_ >= A_.blocks) return {{}, -1, 0, 0, false};
-    const QueuedPiece taken = {loaded_, piece_, Index{stripe_} * shape_.stripe, part_, new_part_};
-    if (taken.piece.last == 0) {
-      begin_piece(piece_ + 1);
-    } else if (++stripe_ < shape_.stripes) {
-      new_part_ = piece_ != first_;
-      if (new_part_) begin_piece(first_);
-    } else {
-      block_ += gridDim.x;
-      if (block_ < A_.blocks) begin_block();
-    }
-    return taken;
-  }
-
- private:
-  __device__ void begin_piece(Index piece) {
-    piece_ = piece;
-    loaded_ = A_.pieces[piece];
-    new_part_ = true;
-    ++part_;
-  }
-  __device__ void begin_block() {
-    stripe_ = 0;
-    first_ = first_of_next_;
-    begin_piece(first_);
-    const Index next = block_ + gridDim.x;
-    if (next < A_.blocks) first_of_next_ = A_.first_piece[next];
-  }
-
-  const RowBlocksView<V>& A_;
-  const StageShape& shape_;
-  Index block_;
-  int stripe_ = 0;
-  int part_ = 0;
-  bool new_part_ = true;
-  Index piece_ = 0;
-  Index first_ = 0;  ///< piece of the block
-  Index first_of_next_ = 0;
-  RowPiece loaded_{};
-};
 
 /// Copies `bytes`, a multiple of 16, by all threads. Both addresses are aligned to 16 bytes.
 __device__ inline void copy_part(char* to, const void* from, int bytes) {

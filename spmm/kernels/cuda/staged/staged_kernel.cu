@@ -65,7 +65,7 @@ __global__ __launch_bounds__(Config::kMostThreads, Config::kBlocks) void staged_
     return reinterpret_cast<std::int32_t*>(memory + shape.lists +
                                            i % Config::kLists * shape.list_bytes);
   };
-  PieceWalk<V> walk(A, shape);
+  PieceWalk<RowBlocksView<V>> walk(A, shape.stripes, shape.stripe);
   RowSums<Config, Product, V> sums(shape);
   for (int i = -Config::kQueuedAhead;; ++i) {
     if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);
@@ -116,15 +116,17 @@ unsigned share_of(const CudaContext& context, int blocks) {
 }
 
 /// Half of a stage for A's part, if three of four values in it are entries. Where rows share few
-/// columns, more of them narrow the stripes of B.
+/// columns, more of them narrow the stripes of B. The memory for rows of B follows from the
+/// columns.
 template <class V>
 PieceLimits piece_limits(const CudaContext& context, int rows, bool sharing) {
   constexpr int kColumns = 512;
   constexpr int kColumnsAlone = 256;
   constexpr unsigned kEntryBytes = (kTeamRows * sizeof(V) + sizeof(std::uint16_t)) * 2 / 3;
-  const unsigned entries = share_of(context, kRingBlocks) /
-                           (2 * static_cast<unsigned>(RingConfig::kStages) * kEntryBytes);
-  return {rows, sharing ? kColumns : kColumnsAlone, std::max(rows, static_cast<int>(entries))};
+  const auto bytes = static_cast<int>(share_of(context, kRingBlocks) /
+                                      (2 * static_cast<unsigned>(RingConfig::kStages)));
+  constexpr auto kEntry = static_cast<int>(kEntryBytes);
+  return {rows, sharing ? kColumns : kColumnsAlone, 0, kEntry, std::max(rows * kEntry, bytes)};
 }
 
 /// The product of a matrix in row blocks.

@@ -1,44 +1,64 @@
 #pragma once
 
-#include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
 #include <heddle/spmm/kernels/cuda/staged/block_columns.hpp>
 
 namespace heddle::detail::cuda {
 
-/// The rows of a block, in panels of `kPanelRows`.
-inline constexpr int kTileBlockRows = 64;
-inline constexpr int kBlockPanels = kTileBlockRows / kPanelRows;
+/// The shape of A's tiles: that of A in the tensor cores' double-precision product of 16×4 by 4×8.
+inline constexpr int kTallRows = 16;
+inline constexpr int kTallColumns = 4;
 
-/// The tiles of a piece. Its panel t has tiles panel_tiles[t] … panel_tiles[t + 1] − 1 of them.
-struct PieceTiles {
-  Index first_tile;   ///< even, so that headers and places are aligned to 16 bytes
-  Index first_value;  ///< likewise
-  int tiles;          ///< even; behind the panels' tiles there may be an empty one
-  int values;         ///< a multiple of 16 bytes
+/// The rows of a block, in panels of `kTallRows`.
+inline constexpr int kTileBlockRows = 128;
+inline constexpr int kBlockPanels = kTileBlockRows / kTallRows;
+
+/// The most distinct columns of a piece.
+inline constexpr int kTilePieceColumns = 128;
+
+/// The entries of a tile, where their values are, and the places of its columns. Panels repeat the
+/// place of their last column to fill the last tile.
+struct alignas(16) TallTile {
+  std::uint32_t present[2];  ///< bit 4·i + k of [h]: row 8·h + i has an entry in column k
+  std::uint32_t value;       ///< the first value, counted from the piece's first
+  std::uint8_t places[kTallColumns];  ///< in the piece's columns
+};
+
+/// The first bytes of A's part of a piece. Its panel t has tiles panel_tiles[t] …
+/// panel_tiles[t + 1] − 1.
+struct alignas(16) PieceHead {
+  std::uint32_t values;  ///< offset of the values in bytes
+  std::uint32_t bytes;   ///< of the whole part
+  std::uint16_t last;    ///< 1 for the last piece of a block
   std::uint16_t panel_tiles[kBlockPanels + 1];
 };
 
-/// The arguments of `staged_mma` that represent A, whose values are stored as V.
-template <class V>
+/// Bytes from one row of B to the next in a stage. Version v of the kernel has stripes of 64·2ᵛ
+/// bytes, and such a gap behind them that four neighbouring rows lie in different banks for loads
+/// of 8 bytes (v = 0) or 16.
+inline constexpr int kStageVersions = 4;
+constexpr int stage_pitch(int version) noexcept {
+  return (64 << version) + (version == 0 ? 32 : 16);
+}
+
+/// The arguments of `staged_mma` that represent A. A's part of a piece is one stretch of memory:
+/// a PieceHead, the tiles, and the values by tiles, in a tile by rows, in any type V.
 struct TilePiecesView {
   Index blocks = 0;
-  int most_columns = 0;                   ///< of a piece
-  int most_tiles = 0;                     ///< likewise
-  int most_values = 0;                    ///< likewise
+  /// The bytes of the largest piece by versions: A's part and its rows of B.
+  int stage_bytes[kStageVersions] = {};
+  bool long_parts = false;                ///< A takes two thirds of the stages or more
   const std::int32_t* rows = nullptr;     ///< kTileBlockRows per block: rows of C, or kNoRow
   const Index* first_piece = nullptr;     ///< blocks + 1
   const RowPiece* pieces = nullptr;       ///< their columns
-  const PieceTiles* tiles = nullptr;      ///< the same pieces' tiles
   const std::int32_t* columns = nullptr;  ///< of B's rows, ascending in a block
-  const TileHeader* headers = nullptr;    ///< one per tile, offsets from the piece's first value
-  const std::uint16_t* places = nullptr;  ///< 4 per tile, in the piece's columns
-  const V* values = nullptr;              ///< by tiles, in a tile by rows
+  const uint4* parts = nullptr;           ///< A's parts of all pieces
+  const Index* part_begin = nullptr;      ///< piece i has parts[part_begin[i]] … [i + 1] − 1
 };
 
-/// A in blocks of 64 rows that share columns (`order_rows`), each in pieces of at most 256 distinct
-/// columns and about 4096 entries, each piece in panels of 8 rows, and the columns of a panel in
-/// tiles of 4. Only the entries that A stores are kept: nnz·sizeof(V) bytes, 16 per tile and 4 per
-/// distinct column of a block.
+/// A in blocks of 128 rows that share columns (`order_rows`, bricks of 16 rows), each in pieces of
+/// at most 128 distinct columns, each piece in panels of 16 rows, and the columns of a panel in
+/// tiles of 4. Only the entries that A stores are kept: nnz·sizeof(V) bytes, 16 per tile, 32 per
+/// piece and 4 per distinct column of a block.
 template <class V>
 class TilePieces {
  public:
@@ -47,15 +67,13 @@ class TilePieces {
   template <class T>
   TilePieces(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 
-  const TilePiecesView<V>& view() const noexcept { return view_; }
+  const TilePiecesView& view() const noexcept { return view_; }
 
  private:
   BlockColumns blocks_;
-  Buffer<PieceTiles, DeviceSpace> tiles_;
-  Buffer<TileHeader, DeviceSpace> headers_;
-  Buffer<std::uint16_t, DeviceSpace> places_;
-  Buffer<V, DeviceSpace> values_;
-  TilePiecesView<V> view_;
+  Buffer<Index, DeviceSpace> part_begin_;
+  Buffer<uint4, DeviceSpace> parts_;
+  TilePiecesView view_;
 };
 
 }  // namespace heddle::detail::cuda
