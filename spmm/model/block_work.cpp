@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/spmm/kernels/cuda/staged/stripe_lanes.hpp>
+#include <heddle/spmm/kernels/cuda/staged_mma/tile_shape.hpp>
 #include <heddle/spmm/model/traffic.hpp>
 #include <heddle/spmm/model/work.hpp>
 
@@ -107,7 +108,7 @@ std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
   work.warp_instructions =
       unit_tiles * (18 + 3 * loads + loads * width + conversions) + 60 + 20 * loads;
   work.instructions = panels * share * stripes * work.warp_instructions;
-  constexpr double kCyclesPerTile = 2;
+  constexpr double kCyclesPerTile = 4;
   work.tensor_cycles = tiles * stripes * loads * width * kCyclesPerTile;
   // Warps on a multiprocessor and tiles in flight, by the columns of a lane.
   const double columns = loads * width;
@@ -161,49 +162,120 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   return work;
 }
 
-/// Panels of 8 rows on the tensor cores, their rows of B staged in shared memory for 64 rows.
+namespace {
+
+/// How `staged_mma` divides a product, as means over its row blocks.
+struct TileParts {
+  double block_rows;  ///< of A
+  double blocks;      ///< of rows
+  double distinct;    ///< rows of B that row blocks copy, altogether
+  double pieces;      ///< of a row block
+  double tiles;       ///< altogether
+  double width;       ///< columns of B in one load of a lane
+  double loads;       ///< loads of a lane from one row of B
+  double stripe;      ///< columns of C that are multiplied together
+  double stripes;     ///< of columns of C
+  double active;      ///< loads that are within the block, over all stripes
+  double consumers;   ///< warps that multiply, of a thread block
+  double producers;   ///< warps that copy
+  double resident;    ///< thread blocks on a multiprocessor
+  double part_bytes;  ///< A's part of all pieces
+
+  explicit TileParts(const ProductShape& product) {
+    const MatrixFeatures& A = product.A;
+    const double rows = static_cast<double>(A.rows);
+    const double nnz = static_cast<double>(A.nnz);
+    block_rows = cuda::tile_block_rows(A.rows, static_cast<int>(product.device.multiprocessors));
+    blocks = std::ceil(rows / block_rows);
+    // Bricks and boxes of a grid. R_grid is that of boxes of 64 rows.
+    constexpr double kBoxRows = 64;
+    const auto reuse_of = [&](double own_rows) {
+      const double in_grid = std::pow(A.reuse_grid, std::log(own_rows) / std::log(kBoxRows));
+      return std::clamp(std::max(product.reuse.at(own_rows), in_grid), 1.0, own_rows);
+    };
+    distinct = nnz / reuse_of(block_rows);
+    // The limits of a piece, in columns and in bytes.
+    constexpr double kPieceBytes = 37e3;
+    constexpr double kColumnBytes = 176;
+    const double bytes = kColumnBytes * distinct + sizeof(double) * nnz;
+    pieces = std::max({1.0, std::ceil(distinct / blocks / cuda::kTilePieceColumns),
+                       std::ceil(bytes / blocks / kPieceBytes)});
+    const double panels = std::ceil(rows / cuda::kTallRows);
+    constexpr double kTouched = 0.6;  // of the pieces, by a panel
+    tiles = nnz / (cuda::kTallColumns * reuse_of(cuda::kTallRows)) +
+            0.375 * panels * std::max(1.0, kTouched * pieces);
+    part_bytes = nnz * product.value_bytes + 16 * tiles + 32 * blocks * pieces;
+    set_stripes(product);
+  }
+
+ private:
+  void set_stripes(const ProductShape& product) {
+    const double widest = 16 / product.scalar_bytes;
+    const double narrowest = 4 * widest;  // columns of the narrowest stripe
+    consumers = 4;
+    producers = 2;
+    resident = 3;
+    loads = 1;
+    width = product.N <= narrowest ? widest / 2 : 2;
+    if (product.N > std::max(narrowest, 16.0)) {
+      constexpr double kRowBytes = 512;
+      const bool wide = product.N > 32 && part_bytes > kRowBytes * distinct;
+      consumers = 8;
+      producers = 4;
+      resident = wide ? 1 : 2;
+      width = widest;
+      loads = (wide ? 8 : 4) / widest;
+    }
+    stripe = 8 * width * loads;
+    stripes = std::ceil(product.N / stripe);
+    active = std::ceil(product.N / (8 * width));
+  }
+};
+
+}  // namespace
+
+/// Panels of 16 rows on the tensor cores, their rows of B staged in shared memory for up to 128
+/// rows.
 std::optional<KernelWork> staged_mma_work(const ProductShape& product) {
   const MatrixFeatures& A = product.A;
   // A thread block waits for its longest panel, and the counts below are those of mean rows.
   constexpr double kUneven = 1.2;
   if (A.variation() > kUneven) return std::nullopt;
-  constexpr double kRows = 8;
-  constexpr double kBlockRows = 64;
-  constexpr double kColumns = 4;
-  constexpr double kPieceColumns = 256;
-  const double nnz = static_cast<double>(A.nnz);
-  const double distinct = nnz / std::max(1.0, A.reuse_grid);
-  const double blocks = std::ceil(static_cast<double>(A.rows) / kBlockRows);
-  const double pieces = std::max(1.0, std::ceil(distinct / blocks / kPieceColumns));
-  const double panels = std::ceil(static_cast<double>(A.rows) / kRows);
-  const double tiles = nnz / (kColumns * product.reuse.at(kRows)) + 0.4 * panels * pieces;
-  const double width = 16 / product.scalar_bytes;
-  const double loads = product.N <= 8 * width ? 1 : 2;
-  const double stripe = 8 * width * loads;
-  const double stripes = std::ceil(product.N / stripe);
+  const TileParts parts(product);
 
   KernelWork work;
-  const double from_memory =
-      nnz * product.value_bytes + 16 * tiles + 4 * distinct + 200 * blocks * pieces;
-  count_traffic(product, {from_memory, stripes, distinct}, work);
-  const double row_wavefronts = stripe * product.scalar_bytes / kLineBytes;
-  const double stored = static_cast<double>(A.rows) * row_wavefronts;
+  count_traffic(product,
+                {parts.part_bytes + 4 * parts.distinct + 40 * parts.blocks * parts.pieces,
+                 parts.stripes, parts.distinct},
+                work);
+  const double row_wavefronts = product.N * product.scalar_bytes / kLineBytes;
+  const double load_wavefronts = parts.width * product.scalar_bytes / 4;  // of a warp
+  constexpr double kTileWavefronts = 4 + 4;  // the tile, and values for two rows per lane
   work.wavefronts =
-      stripes * (tiles * (kColumns * row_wavefronts + 3) + 2 * distinct * row_wavefronts + stored);
-  const double conversions = product.scalar_bytes < 8 ? loads * width : 0;
-  constexpr double kPerPiece = 120;
-  const double copied = distinct / blocks * stripe * product.scalar_bytes / 16 / (8 * kWarp);
-  work.warp_instructions = tiles / panels * (20 + loads * (1 + width) + conversions) + 6 * copied +
-                           kPerPiece * pieces + 60;
-  work.instructions = panels * stripes * work.warp_instructions;
-  constexpr double kCyclesPerTile = 2;
-  work.tensor_cycles = tiles * stripes * loads * width * kCyclesPerTile;
-  const double resident = loads == 1 ? 4 : 3;
-  work.waves = std::max(1.0, blocks * stripes / (resident * product.device.multiprocessors));
-  constexpr double kUnroll = 4;
-  work.chain = 2 + 4 * pieces + tiles / panels / kUnroll;
-  const double longest = 1 + longest_of(product, kBlockRows);
-  work.tail = work.chain * longest + static_cast<double>(A.row_max) / (kColumns * kUnroll);
+      parts.tiles * (parts.stripes * kTileWavefronts + parts.active * load_wavefronts) +
+      2 * parts.distinct * row_wavefronts + parts.stripes * parts.part_bytes / kLineBytes +
+      static_cast<double>(A.rows) * row_wavefronts;
+  const double conversions = product.scalar_bytes < 8 ? parts.width : 0;
+  constexpr double kPerTile = 26;
+  constexpr double kPerPiece = 60;
+  constexpr double kPerCopy = 6;
+  const double copies = parts.distinct * product.N * product.scalar_bytes / 16 / kWarp;
+  const double per_load = 1 + parts.width + conversions;
+  const double warps = parts.consumers + parts.producers;
+  work.instructions = parts.tiles * (parts.stripes * kPerTile + parts.active * per_load) +
+                      kPerCopy * copies +
+                      kPerPiece * parts.blocks * parts.pieces * parts.stripes * warps;
+  constexpr double kCyclesPerProduct = 4;
+  work.tensor_cycles = parts.tiles * parts.active * parts.width * kCyclesPerProduct;
+  const double thread_blocks = parts.resident * product.device.multiprocessors;
+  work.waves = std::max(1.0, parts.blocks * parts.stripes / thread_blocks);
+  // A consumer's part of a row block in a stripe.
+  work.warp_instructions = parts.tiles / parts.blocks / parts.consumers *
+                               (kPerTile + parts.active / parts.stripes * per_load) +
+                           kPerPiece * parts.pieces;
+  // The first piece waits for its place, its columns and its copies, the others overlap.
+  work.chain = 1 + parts.pieces;
+  work.tail = 4 + parts.pieces + static_cast<double>(A.row_max) / cuda::kTilePieceColumns;
   return work;
 }
 

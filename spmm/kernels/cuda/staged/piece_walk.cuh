@@ -4,15 +4,22 @@
 
 namespace heddle::detail::cuda {
 
+/// Stripes of columns that a thread block multiplies, each of `columns` columns.
+struct StripeRange {
+  Index first_column;
+  int count;
+  int columns;
+};
+
 /// The pieces that a thread block multiplies, in order: row blocks t, t + grid, …, each in all
-/// stripes, so that thread blocks that run together share rows of B. A thread walks through them
-/// and loads each piece one call ahead. `Blocks` has the members `blocks`, `first_piece` and
+/// of its stripes, so that thread blocks that run together share rows of B. A thread walks through
+/// them and loads each piece one call ahead. `Blocks` has the members `blocks`, `first_piece` and
 /// `pieces` of `RowBlocksView`.
 template <class Blocks>
 class PieceWalk {
  public:
-  __device__ PieceWalk(const Blocks& A, int stripes, int stripe_columns)
-      : A_(A), stripes_(stripes), stripe_columns_(stripe_columns), block_(blockIdx.x) {
+  __device__ PieceWalk(const Blocks& A, const StripeRange& stripes)
+      : A_(A), stripes_(stripes), block_(blockIdx.x) {
     first_of_next_ = A.first_piece[block_];
     begin_block();
   }
@@ -20,10 +27,11 @@ class PieceWalk {
   /// The next piece.
   __device__ QueuedPiece take() {
     if (block_ >= A_.blocks) return {{}, -1, 0, 0, false};
-    const QueuedPiece taken = {loaded_, piece_, Index{stripe_} * stripe_columns_, part_, new_part_};
+    const Index column = stripes_.first_column + Index{stripe_} * stripes_.columns;
+    const QueuedPiece taken = {loaded_, piece_, column, part_, new_part_};
     if (taken.piece.last == 0) {
       begin_piece(piece_ + 1);
-    } else if (++stripe_ < stripes_) {
+    } else if (++stripe_ < stripes_.count) {
       new_part_ = piece_ != first_;
       if (new_part_) begin_piece(first_);
     } else {
@@ -49,8 +57,7 @@ class PieceWalk {
   }
 
   const Blocks& A_;
-  int stripes_;
-  int stripe_columns_;
+  StripeRange stripes_;
   Index block_;
   int stripe_ = 0;
   int part_ = 0;

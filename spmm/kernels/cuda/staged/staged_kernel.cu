@@ -65,7 +65,7 @@ __global__ __launch_bounds__(Config::kMostThreads, Config::kBlocks) void staged_
     return reinterpret_cast<std::int32_t*>(memory + shape.lists +
                                            i % Config::kLists * shape.list_bytes);
   };
-  PieceWalk<RowBlocksView<V>> walk(A, shape.stripes, shape.stripe);
+  PieceWalk<RowBlocksView<V>> walk(A, {0, shape.stripes, shape.stripe});
   RowSums<Config, Product, V> sums(shape);
   for (int i = -Config::kQueuedAhead;; ++i) {
     if constexpr (Config::kAhead > 0) __pipeline_wait_prior(Config::kAhead - 1);

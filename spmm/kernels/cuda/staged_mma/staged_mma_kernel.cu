@@ -150,9 +150,9 @@ using Ring =
 /// stage.
 template <class Config, class Product>
 __device__ void produce(char* stages, Ring<Config> ring, const Product& p, const TilePiecesView& A,
-                        int stripes, bool aligned) {
+                        const StripeRange& stripes, bool aligned) {
   const int thread = static_cast<int>(threadIdx.x) - Config::kConsumers * kWarpSize;
-  PieceWalk<TilePiecesView> walk(A, stripes, Config::kStripe);
+  PieceWalk<TilePiecesView> walk(A, stripes);
   PieceSource source(walk.take(), A);
   wait_for_previous_kernel();
   while (source.rows >= 0) {
@@ -289,12 +289,12 @@ __device__ void add_piece(const char* stage, int loads, TallSums<Config> (&sums)
 /// The work of a consumer warp.
 template <class Config, class V, class Product>
 __device__ void consume(const char* stages, Ring<Config> ring, const Product& p,
-                        const TilePiecesView& A, int stripes, bool aligned) {
+                        const TilePiecesView& A, const StripeRange& stripes, bool aligned) {
   wait_for_previous_kernel();  // which may read C
   for (Index block = blockIdx.x; block < A.blocks; block += gridDim.x) {
     const LaneRows<Config> rows(A, block);
-    for (int stripe = 0; stripe < stripes; ++stripe) {
-      const Index column = Index{stripe} * Config::kStripe;
+    for (int stripe = 0; stripe < stripes.count; ++stripe) {
+      const Index column = stripes.first_column + Index{stripe} * stripes.columns;
       const auto loads = static_cast<int>((p.N - column - 1) / Config::kLoadColumns) + 1;
       TallSums<Config> sums[Config::kPanels];
       for (bool last = false; !last;) {
@@ -313,7 +313,8 @@ __device__ void consume(const char* stages, Ring<Config> ring, const Product& p,
   }
 }
 
-/// A thread block multiplies row blocks t, t + grid, …, stripe after stripe, piece after piece.
+/// A thread block multiplies row blocks t, t + gridDim.x, …, stripe after stripe, piece after
+/// piece. Thread blocks of different blockIdx.y share the stripes.
 template <class Config, class V, class Product>
 __global__ __launch_bounds__(Config::kThreads,
                              Config::kBlocks) void staged_mma_kernel(Product p, TilePiecesView A,
@@ -324,10 +325,14 @@ __global__ __launch_bounds__(Config::kThreads,
   if (threadIdx.x == 0) Ring<Config>::initialise(barriers);
   __syncthreads();
   const Ring<Config> ring(barriers);
+  const int share = (stripes + static_cast<int>(gridDim.y) - 1) / static_cast<int>(gridDim.y);
+  const int first = static_cast<int>(blockIdx.y) * share;
+  const StripeRange own = {Index{first} * Config::kStripe, min(share, stripes - first),
+                           Config::kStripe};
   if (threadIdx.x >= Config::kConsumers * kWarpSize) {
-    produce<Config>(stages, ring, p, A, stripes, aligned);
+    produce<Config>(stages, ring, p, A, own, aligned);
   } else {
-    consume<Config, V>(stages, ring, p, A, stripes, aligned);
+    consume<Config, V>(stages, ring, p, A, own, aligned);
   }
 }
 
@@ -356,10 +361,13 @@ class StagedMmaLaunch {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes())));
     const auto stripes = static_cast<int>((product.N + Config::kStripe - 1) / Config::kStripe);
-    const Index grid =
-        std::min<Index>(A_.blocks, Index{resident()} * context_.device().multiprocessors);
-    launch_dependent(kernel, {static_cast<unsigned>(grid), Config::kThreads, bytes()},
-                     context_.stream(), product, A_, stripes, blocks_are_aligned(product));
+    const Index places = Index{resident()} * context_.device().multiprocessors;
+    // Few row blocks: thread blocks share the stripes of a row block, without any that has none.
+    const Index wanted = std::clamp<Index>(places / A_.blocks, 1, stripes);
+    const Index share = (stripes + wanted - 1) / wanted;
+    const dim3 grid(static_cast<unsigned>(std::min(A_.blocks, places)), blocks_for(stripes, share));
+    launch_dependent(kernel, {grid, Config::kThreads, bytes()}, context_.stream(), product, A_,
+                     stripes, blocks_are_aligned(product));
   }
 
  private:

@@ -28,14 +28,14 @@ __host__ __device__ constexpr int vectors_of(int bytes) {
 constexpr int kFirstTile = vectors_of(sizeof(PieceHead));
 __device__ constexpr int first_value(int tiles) { return kFirstTile + tiles; }
 
+/// A's part of a piece counts as long where it takes twice the memory of its rows of B in stripes
+/// of so many bytes.
+constexpr std::size_t kWideRowBytes = 256;
+
 /// The largest sizes of pieces.
 struct LargestPiece {
   int stage_bytes[kStageVersions];
 };
-
-/// The version with stripes of 256 bytes, of which two thread blocks are to fit on a
-/// multiprocessor.
-constexpr int kMedium = 2;
 
 /// The entries of this thread's row in the thread block's piece.
 template <class T>
@@ -188,18 +188,21 @@ __global__ __launch_bounds__(kThreads) void fill_kernel(CsrView<T, DeviceSpace> 
   *reinterpret_cast<PieceHead*>(own) = head;
 }
 
-/// Two stages of two thread blocks of the medium version fit into shared memory, with all panels in
-/// need of all columns in the worst case.
+/// Two stages of each of three thread blocks with stripes of 128 bytes fit into shared memory, with
+/// all panels in need of all columns in the worst case. With stripes of 256 bytes, two thread
+/// blocks fit, because a piece has so few columns.
 PieceLimits piece_limits(const CudaContext& context) {
+  constexpr int kThreadBlocks = 3;
+  constexpr int kStripeOf128Bytes = 1;  // the version
   constexpr int kReservedBytes = 1024;  // the system takes them from each thread block
   constexpr int kColumnTileBytes = kBlockPanels * static_cast<int>(sizeof(TallTile)) / kTallColumns;
-  constexpr int kColumnBytes = stage_pitch(kMedium) + kColumnTileBytes;
+  constexpr int kColumnBytes = stage_pitch(kStripeOf128Bytes) + kColumnTileBytes;
   constexpr int kEntryBytes = sizeof(double);
   constexpr int kOther = sizeof(PieceHead) + (kBlockPanels + 1) * kVectorBytes;
   const int most = static_cast<int>(context.device().shared_bytes_per_block);
-  const int stage = ((most + kReservedBytes) / 2 - kReservedBytes - kVectorBytes) / 2;
+  const int own = (most + kReservedBytes) / kThreadBlocks - kReservedBytes - kVectorBytes;
   return {kTileBlockRows, kTilePieceColumns, kColumnBytes, kEntryBytes,
-          std::max(stage - kOther, kColumnBytes + kTileBlockRows * kEntryBytes)};
+          std::max(own / 2 - kOther, kColumnBytes + kTileBlockRows * kEntryBytes)};
 }
 
 }  // namespace
@@ -208,7 +211,8 @@ template <class V>
 template <class T>
 TilePieces<V>::TilePieces(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
   if (A.rows == 0 || A.nnz == 0) return;
-  const RowOrder order = order_rows(context, A, kTileBlockRows, kTallRows);
+  const int rows = tile_block_rows(A.rows, context.device().multiprocessors);
+  const RowOrder order = order_rows(context, A, rows, kTallRows);
   blocks_ = block_columns(context, A, order, piece_limits(context));
   view_.blocks = order.blocks;
   view_.rows = blocks_.rows.data();
@@ -232,8 +236,7 @@ TilePieces<V>::TilePieces(CudaContext& context, const CsrView<T, DeviceSpace>& A
   LargestPiece sizes{};
   context.copy_to_host(&sizes, largest.data(), sizeof sizes);
   std::copy_n(sizes.stage_bytes, kStageVersions, view_.stage_bytes);
-  view_.long_parts =
-      parts_.size() * kVectorBytes > 2 * blocks_.columns.size() * stage_pitch(kMedium);
+  view_.long_parts = parts_.size() * kVectorBytes > 2 * blocks_.columns.size() * kWideRowBytes;
   fill_kernel<T, V><<<grid, kThreads, 0, stream>>>(A, view_, parts_.data());
   check_launch();
 }

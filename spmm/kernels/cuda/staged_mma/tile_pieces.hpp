@@ -1,19 +1,9 @@
 #pragma once
 
 #include <heddle/spmm/kernels/cuda/staged/block_columns.hpp>
+#include <heddle/spmm/kernels/cuda/staged_mma/tile_shape.hpp>
 
 namespace heddle::detail::cuda {
-
-/// The shape of A's tiles: that of A in the tensor cores' double-precision product of 16×4 by 4×8.
-inline constexpr int kTallRows = 16;
-inline constexpr int kTallColumns = 4;
-
-/// The rows of a block, in panels of `kTallRows`.
-inline constexpr int kTileBlockRows = 128;
-inline constexpr int kBlockPanels = kTileBlockRows / kTallRows;
-
-/// The most distinct columns of a piece.
-inline constexpr int kTilePieceColumns = 128;
 
 /// The entries of a tile, where their values are, and the places of its columns. Panels repeat the
 /// place of their last column to fill the last tile.
@@ -55,10 +45,10 @@ struct TilePiecesView {
   const Index* part_begin = nullptr;      ///< piece i has parts[part_begin[i]] … [i + 1] − 1
 };
 
-/// A in blocks of 128 rows that share columns (`order_rows`, bricks of 16 rows), each in pieces of
-/// at most 128 distinct columns, each piece in panels of 16 rows, and the columns of a panel in
-/// tiles of 4. Only the entries that A stores are kept: nnz·sizeof(V) bytes, 16 per tile, 32 per
-/// piece and 4 per distinct column of a block.
+/// A in blocks of up to 128 rows that share columns (`order_rows`, bricks of 16 rows), each in
+/// pieces of at most 128 distinct columns, each piece in panels of 16 rows, and the columns of a
+/// panel in tiles of 4. Only the entries that A stores are kept: nnz·sizeof(V) bytes, 16 per tile,
+/// 32 per piece and 4 per distinct column of a block.
 template <class V>
 class TilePieces {
  public:
