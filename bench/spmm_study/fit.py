@@ -19,6 +19,10 @@ import statistics
 from collections import defaultdict
 
 FIELDS = ("memory", "l2", "l1", "issue", "latency", "tail", "launch")
+# Bounds of the constants. Memory and the second-level cache are not much faster than their nominal
+# speed, and a launch takes a microsecond: less would only make up for what other parts have too much.
+LEAST = (0.8, 0.8, 1 / 64, 1 / 64, 1 / 64, 1 / 64, 0.5)
+MOST = 64.0
 POWER = 3
 # Predictions that differ by less than this part compete for the choice, which makes the loss smooth.
 SOFTNESS = 0.05
@@ -104,7 +108,7 @@ def descend(objective_of, start, step):
         for i in range(len(factors)):
             for sign in (1, -1):
                 trial = list(factors)
-                trial[i] = min(64.0, max(1 / 64, trial[i] * 2 ** (sign * step)))
+                trial[i] = min(MOST, max(LEAST[i], trial[i] * 2 ** (sign * step)))
                 value = objective_of(trial)
                 if value < best - 1e-7:
                     best, factors, improved = value, trial, True

@@ -21,9 +21,15 @@ double path_step(double length) {
   return std::clamp(static_cast<double>(std::bit_ceil(even)), kShortestStep, kLongestStep);
 }
 
-/// The carries of the longest row, which one thread adds, if there is one per `entries` entries.
-double carries(const ProductShape& product, double entries) {
-  return std::floor(static_cast<double>(product.A.row_max) / entries);
+/// The chain of loads of the warp that adds the carries of the longest row, of which there is one
+/// per `entries` entries. Its lanes find the last of them, 32 at a time, and then add them for up
+/// to 32 columns at a time: those of 32/columns carries, and of four times as many in flight.
+double carries_chain(const ProductShape& product, double entries) {
+  constexpr double kUnroll = 4;
+  const double N = product.N;
+  const double columns = N <= 1 ? 1 : N <= 4 ? 4 : N <= 16 ? 16 : kWarp;
+  const double carries = std::floor(static_cast<double>(product.A.row_max) / entries);
+  return carries / kWarp + std::ceil(N / columns) * carries * columns / (kWarp * kUnroll);
 }
 
 /// The work of kernels in which lane groups walk equal parts of a path. `length` is that of the
@@ -52,7 +58,10 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
   BlockReads reads{csr_bytes(A, product.value_bytes) + 16 * length / step, stripes, 0};
   const double block_rows = std::max(1.0, kThreads / lanes * rows);
   reads.fetches = nnz / product.reuse.at(block_rows);
+  reads.gathers = true;
   count_traffic(product, reads, work);
+  const double most = imbalance(product, warps * kWarp / kThreads);
+  work.l2_bytes *= most;
   const double lines =
       kWarp / lanes * std::max(1.0, lanes * width * product.scalar_bytes / kLineBytes);
   const double load_wavefronts =
@@ -63,15 +72,15 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
   };
   const double from_A =
       std::max(1.0, A_lines(4) / 2) + std::max(1.0, A_lines(product.value_bytes) / 2);
-  work.wavefronts = warps * entries * (load_wavefronts + from_A);
+  work.wavefronts = most * warps * entries * (load_wavefronts + from_A);
   const double products = width * product.scalar_bytes / 4;
   // A row may end in each of a warp's groups at another time.
   work.warp_instructions = entries * (8 + products) + rows * std::min(warp_groups, 8.0) * 20 + 100;
-  work.instructions = warps * work.warp_instructions;
+  work.instructions = most * warps * work.warp_instructions;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   // The end of each row is loaded when the row before it is finished.
   work.chain = 6 + 2 * entries / 4 + rows / 2;
-  work.tail = work.chain + most_rows / 2 + carries(product, walk * kThreads / lanes);
+  work.tail = work.chain + most_rows / 2 + carries_chain(product, walk * kThreads / lanes);
   work.launches = 1.5;
   return work;
 }
@@ -106,6 +115,7 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
   BlockReads reads{csr_bytes(A, product.scalar_bytes), stripes, 0};
   const double block_rows = std::max(1.0, 8 * kWarpEntries / std::max(1.0, A.row_mean));
   reads.fetches = nnz / product.reuse.at(block_rows);
+  reads.gathers = true;
   count_traffic(product, reads, work);
   const double lines = kWarp / std::max(1.0, std::min(A.column_run, 8.0));
   work.wavefronts =
@@ -117,8 +127,8 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
   work.instructions = warps * work.warp_instructions;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 4 + 3 * steps;
-  work.tail =
-      work.chain + static_cast<double>(A.rows_within_128) / 64 + carries(product, kWarpEntries);
+  work.tail = work.chain + static_cast<double>(A.rows_within_128) / 64 +
+              carries_chain(product, kWarpEntries);
   work.launches = 1.5;
   return work;
 }
@@ -140,6 +150,7 @@ std::optional<KernelWork> narrow_merge_work(const ProductShape& product) {
   KernelWork work;
   BlockReads reads{csr_bytes(A, product.value_bytes), stripes, 0};
   reads.fetches = nnz / product.reuse.at(std::max(1.0, block_rows));
+  reads.gathers = true;
   count_traffic(product, reads, work);
   const double row_bytes = columns * product.scalar_bytes;
   const double lines = kWarp / std::max(1.0, std::min(A.column_run, 8.0));
@@ -157,7 +168,7 @@ std::optional<KernelWork> narrow_merge_work(const ProductShape& product) {
   constexpr double kResidentBlocks = 6;
   work.waves = std::max(1.0, blocks / (kResidentBlocks * product.device.multiprocessors));
   work.chain = 8;
-  work.tail = work.chain + carries(product, block_items);
+  work.tail = work.chain + carries_chain(product, block_items);
   work.launches = 1.5;
   return work;
 }

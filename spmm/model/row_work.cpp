@@ -24,6 +24,8 @@ struct RowLanes {
   double unroll = 4;  ///< nonzeros whose loads are in flight together
   double threads = kThreads;
   double longest = 1e18;   ///< entries of a row that its lanes add; longer ones have others
+  double row_mean = 0;     ///< entries of such a row
+  double variation = 0;    ///< deviation of their number, in units of the mean
   bool shares_A = false;   ///< A is read through shared memory
   double value_bytes = 8;  ///< of A's values
 };
@@ -40,8 +42,7 @@ double reads_of_A(const ProductShape& product, const RowLanes& shape, double war
   if (shape.shares_A) return 1;
   const double entries = shape.unroll * shape.groups;
   const double lines_of_B =
-      entries / reuse *
-      std::max(1.0, product.N / shape.stripes * product.scalar_bytes / kLineBytes);
+      entries / reuse * lines_per_row(product, product.N / shape.stripes * product.scalar_bytes);
   const double lines = kResidentWarps * warp_rows * (2 + lines_of_B);
   const double evicted = std::max(0.0, 1 - kLinesOfL1 / lines);
   const double entry_bytes = shape.value_bytes + 4;
@@ -55,9 +56,9 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const double row_threads = shape.lanes * shape.groups;
   const double warp_rows = std::max(1.0, kWarp / row_threads);  // a row may lie in two warps
   const double warps = static_cast<double>(A.rows) * shape.stripes / warp_rows;
-  const double length = std::min(
-      shape.longest,
-      A.row_mean * (1 + longest_of(product, shape.shares_A ? kThreads / row_threads : warp_rows)));
+  const double rows_together = shape.shares_A ? kThreads / row_threads : warp_rows;
+  const double length =
+      std::min(shape.longest, shape.row_mean * (1 + longest_of(shape.variation, rows_together)));
   const double steps = std::ceil(length / shape.groups) + shape.unroll / 2;
 
   KernelWork work;
@@ -65,14 +66,14 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const double reuse = product.reuse.at(shape.threads / row_threads);
   reads.fetches = static_cast<double>(A.nnz) / reuse;
   reads.A_reads = reads_of_A(product, shape, warp_rows, reuse);
+  reads.gathers = true;
   count_traffic(product, reads, work);
+  const double most = imbalance(product, warps * kWarp / shape.threads);
+  work.l2_bytes *= most;
 
-  const auto wavefronts = [&](double bytes, double lines) {
-    return std::max(bytes / kLineBytes, lines / 2);
-  };
-  const double bytes = kWarp * shape.width * product.scalar_bytes;
-  const double lines = warp_rows * shape.groups *
-                       std::max(1.0, shape.lanes * shape.width * product.scalar_bytes / kLineBytes);
+  const double row_bytes = shape.lanes * shape.width * product.scalar_bytes;
+  const double from_B = std::max(kWarp * shape.width * product.scalar_bytes / kLineBytes,
+                                 warp_rows * shape.groups * lines_per_row(product, row_bytes));
   // Each of a warp's rows of A lies elsewhere, unless they are short.
   const auto A_lines = [&](double entry_bytes) {
     return warp_rows * std::min(1.0, A.row_mean * entry_bytes / kLineBytes);
@@ -80,11 +81,12 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
   const double from_A = shape.shares_A ? 1
                                        : std::max(1.0, A_lines(4) / 2) +
                                              std::max(1.0, A_lines(shape.value_bytes) / 2);
-  work.wavefronts = warps * steps * (wavefronts(bytes, lines) + from_A);
-  const double products = shape.width * product.scalar_bytes / 4;
-  const double sums = shape.groups > 1 ? std::log2(shape.groups) * shape.width * 4 : 0;
+  work.wavefronts = most * warps * steps * (from_B + from_A);
+  const double words = product.scalar_bytes / 4;
+  const double products = shape.width * words;
+  const double sums = std::log2(shape.groups) * shape.width * (words + 1);  // shuffles, additions
   work.warp_instructions = steps * (6 + products) + 40 + sums;
-  work.instructions = warps * work.warp_instructions;
+  work.instructions = most * warps * work.warp_instructions;
   work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
   work.chain = 3 + 2 * std::ceil(steps / shape.unroll);
   const double longest = std::min(shape.longest, static_cast<double>(A.row_max));
@@ -102,7 +104,32 @@ RowLanes lanes_of(const ProductShape& product, double most_lanes) {
   shape.unroll = 4;
   shape.threads = kThreads;
   shape.value_bytes = product.value_bytes;
+  shape.row_mean = product.A.row_mean;
+  shape.variation = product.A.variation();
   return shape;
+}
+
+/// The rows that are left where the longest ones have other lanes. These are as many rows of the
+/// greatest length as explain the deviation of all lengths. The others vary as all rows do, but
+/// less if even the shortest 128 entries' worth of neighbouring rows are about as long as the mean.
+void leave_long_rows(const MatrixFeatures& A, RowLanes& shape) {
+  const auto rows = static_cast<double>(A.rows);
+  const auto nnz = static_cast<double>(A.nnz);
+  const auto length = static_cast<double>(A.row_max);
+  constexpr double kMostOfEntries = 0.9;
+  const double long_rows =
+      std::min(rows * std::pow(A.row_deviation / length, 2), kMostOfEntries * nnz / length);
+  shape.row_mean = (nnz - long_rows * length) / std::max(1.0, rows - long_rows);
+  const double shortest = 128 / std::max(1.0, static_cast<double>(A.rows_within_128));
+  shape.variation =
+      std::min(A.variation(), kMostVariation * std::max(0.0, 1 - shortest / shape.row_mean));
+}
+
+/// The chain of loads of the thread block that adds the parts of the longest row.
+double parts_chain(const ProductShape& product, double parts, double unroll) {
+  constexpr double kMostColumns = 16;
+  const double columns = product.N <= 1 ? 1 : product.N <= 4 ? 4 : kMostColumns;
+  return 2 + std::ceil(parts * columns / (kThreads * unroll));
 }
 
 }  // namespace
@@ -129,15 +156,13 @@ std::optional<KernelWork> row_parallel_work(const ProductShape& product) {
     return count_rows(product, shape);
   }
   shape.longest = static_cast<double>(rows.limit);
+  leave_long_rows(product.A, shape);
   KernelWork work = count_rows(product, shape);
   const double of_segment = std::min(row_max, length) / (groups_of_warp * shape.unroll);
   work.tail = std::max(work.tail, 3 + 2 * std::ceil(of_segment));
   if (row_max > length) {
-    constexpr double kThreadsOfSum = 256;
-    constexpr double kColumnsOfSum = 16;
-    const double parts = std::ceil(row_max / length);
     work.launches = 2;
-    work.tail += std::ceil(parts * std::min(product.N, kColumnsOfSum) / kThreadsOfSum);
+    work.tail += parts_chain(product, std::ceil(row_max / length), shape.unroll);
   }
   return work;
 }
@@ -169,6 +194,8 @@ std::optional<KernelWork> row_broadcast_work(const ProductShape& product) {
   shape.unroll = 8;
   shape.threads = kThreads / 2;
   shape.value_bytes = product.scalar_bytes;
+  shape.row_mean = product.A.row_mean;
+  shape.variation = product.A.variation();
   return count_rows(product, shape);
 }
 

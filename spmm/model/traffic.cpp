@@ -6,6 +6,7 @@ namespace heddle::detail {
 namespace {
 
 constexpr double kSectorBytes = 32;
+constexpr double kLineBytes = 128;
 constexpr double kIndexBytes = 4;
 constexpr double kOffsetBytes = 8;
 
@@ -13,11 +14,30 @@ constexpr double kOffsetBytes = 8;
 /// of what the other half owns.
 constexpr double kCacheShare = 0.6;
 
+/// The sectors that a multiprocessor could get in the time of one request (one H200: 95·10⁹ rows of
+/// B of 32 or 64 bytes per second, 66·10⁹ rows of 128 bytes).
+constexpr double kSectorsOfRequest = 3;
+
+/// From 0, none, to 1, all: how many of the columns that neighbouring rows of A have are neighbours
+/// too. If each run of c columns is found one column further in the next row, R(8) = 8c/(c + 7).
+/// The 7-point stencil has c = 1.4, so R(8) = 4/3; of random columns R(8) is 1.
+double shared_lines(const MatrixFeatures& A) noexcept {
+  constexpr double kReuseOfStencil = 4.0 / 3;
+  return std::clamp((A.reuse_8 - 1) / (kReuseOfStencil - 1), 0.0, 1.0);
+}
+
 /// Bytes of sectors per row of B of `bytes` useful bytes.
 double sector_bytes(const ProductShape& product, double bytes) noexcept {
   if (bytes >= kSectorBytes) return std::ceil(bytes / kSectorBytes) * kSectorBytes;
   const double pitch = std::min(kSectorBytes, row_pitch(product));
   return pitch + (kSectorBytes - pitch) / std::max(1.0, product.A.column_run);
+}
+
+/// The bytes that the second-level cache could move while it serves a row of B of `bytes` useful
+/// bytes.
+double request_bytes(const ProductShape& product, double bytes) noexcept {
+  const double least = lines_per_row(product, bytes) * kSectorsOfRequest * kSectorBytes;
+  return std::max(sector_bytes(product, bytes), least);
 }
 
 }  // namespace
@@ -38,6 +58,22 @@ double load_width(const ProductShape& product) noexcept {
   return std::fmod(product.N, widest) == 0 ? widest : 1;
 }
 
+double lines_per_row(const ProductShape& product, double bytes) noexcept {
+  const double pitch = row_pitch(product);
+  const bool aligned = std::fmod(pitch, kLineBytes) == 0 || std::fmod(kLineBytes, pitch) == 0;
+  const double sectors = std::ceil(bytes / kSectorBytes);
+  // Rows that begin at any sector cross the end of a line with each sector but the first alike.
+  const double lines =
+      aligned ? std::ceil(bytes / kLineBytes) : 1 + (sectors - 1) * kSectorBytes / kLineBytes;
+  const double rows_of_line = std::max(1.0, kLineBytes / pitch);
+  return lines / (1 + (rows_of_line - 1) * shared_lines(product.A));
+}
+
+double imbalance(const ProductShape& product, double thread_blocks) noexcept {
+  const double mean = thread_blocks / product.device.multiprocessors;
+  return std::ceil(mean) / mean;
+}
+
 void count_traffic(const ProductShape& product, const BlockReads& reads,
                    KernelWork& work) noexcept {
   const MatrixFeatures& A = product.A;
@@ -45,12 +81,12 @@ void count_traffic(const ProductShape& product, const BlockReads& reads,
   const double rows = static_cast<double>(A.rows);
   const double C_bytes = rows * pitch;
   const double B_bytes = std::min(static_cast<double>(A.cols), static_cast<double>(A.nnz)) * pitch;
-  const double stripe_bytes =
-      sector_bytes(product, product.N * product.scalar_bytes / reads.stripes);
+  const double useful_bytes = product.N * product.scalar_bytes / reads.stripes;
+  const double stripe_bytes = sector_bytes(product, useful_bytes);
+  const double fetch_bytes = reads.gathers ? request_bytes(product, useful_bytes) : stripe_bytes;
   work.storage_bytes = reads.storage_bytes;
   work.l2_bytes =
-      reads.stripes * (reads.A_reads * reads.storage_bytes + reads.fetches * stripe_bytes) +
-      C_bytes;
+      reads.stripes * (reads.A_reads * reads.storage_bytes + reads.fetches * fetch_bytes) + C_bytes;
 
   const double cache = kCacheShare * product.device.l2_bytes;
   const double all = reads.storage_bytes + B_bytes + C_bytes;
@@ -62,10 +98,8 @@ void count_traffic(const ProductShape& product, const BlockReads& reads,
   work.memory_bytes = absent * (reads.stripes * reads.storage_bytes + C_bytes + B_read);
 }
 
-double longest_of(const ProductShape& product, double rows) noexcept {
-  constexpr double kMostVariation = 3;
-  const double spread = std::min(product.A.variation(), kMostVariation);
-  return spread * std::sqrt(2 * std::log(std::max(1.0, rows)));
+double longest_of(double variation, double rows) noexcept {
+  return std::min(variation, kMostVariation) * std::sqrt(2 * std::log(std::max(1.0, rows)));
 }
 
 }  // namespace heddle::detail

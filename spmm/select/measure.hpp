@@ -8,10 +8,10 @@ namespace heddle::detail::cuda {
 
 /// Times the `kernels` named in `names` on the product's A and B, and returns the fastest,
 /// prepared. A time is the median of three products after one that warms up, measured by events.
-/// The names are taken in their order, the likeliest first. A kernel that takes twice as long as
-/// the best in its first product is not run again, and no further kernel is tried once all products
-/// took as long as 20 of the best kernel. C is not changed: the results are written to a block of
-/// the same shape that is allocated during the measurement. Waits for the device.
+/// The names are taken in their order, the likeliest first. A kernel whose first timed product
+/// takes half as long again as the best is not run again, and no further kernel is tried once all
+/// products took as long as 20 of the best kernel. C is not changed: the results are written to a
+/// block of the same shape that is allocated during the measurement. Waits for the device.
 template <class T>
 KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSpace>& kernels,
                                  const std::vector<std::string_view>& names,

@@ -6,6 +6,7 @@
 #include <heddle/spmm/model/kernel_models.hpp>
 #include <heddle/spmm/model/model.hpp>
 #include <heddle/spmm/model/reuse_curve.hpp>
+#include <heddle/spmm/model/traffic.hpp>
 #include <map>
 
 namespace heddle {
@@ -132,6 +133,70 @@ TEST(ProductModel, RandomColumnsAreReadAgain) {
   const auto close = by_name(ordered, 64).at("row_split");
   EXPECT_GT(scattered.memory_bytes, 2 * close.memory_bytes);
   EXPECT_GT(scattered.seconds, 1.5 * close.seconds);
+}
+
+// Random rows of 32 bytes each take a request, and that as long as 96 bytes. Those of a stencil lie
+// side by side, four in a line.
+TEST(ProductModel, RequestsForAPartOfALineAreNoCheaper) {
+  const auto bytes_of_B = [](const MatrixFeatures& A, Index N) {
+    const double N_bytes = static_cast<double>(N) * 8;
+    return by_name(A, N).at("row_parallel").l2_bytes - static_cast<double>(A.rows) * N_bytes;
+  };
+  const MatrixFeatures random = features_of({"random_uniform", {264 * 1024}, 32});
+  EXPECT_NEAR(bytes_of_B(random, 4), bytes_of_B(random, 8), 0.02 * bytes_of_B(random, 8));
+  EXPECT_LT(bytes_of_B(random, 8), bytes_of_B(random, 16));
+  MatrixFeatures stencil = random;
+  stencil.reuse_8 = 4.0 / 3;
+  const detail::ReuseCurve reuse(stencil);
+  const auto product = detail::shape_of(stencil, reuse, 4, 8, {});
+  EXPECT_NEAR(detail::lines_per_row(product, 32), 0.25, 1e-12);
+  EXPECT_LT(bytes_of_B(stencil, 4), 0.6 * bytes_of_B(random, 4));
+}
+
+TEST(ProductModel, LinesOfRowsOfB) {
+  const MatrixFeatures A = features_of({"random_uniform", {300000}, 8});
+  const detail::ReuseCurve reuse(A);
+  const auto lines = [&](Index N, std::size_t bytes) {
+    return detail::lines_per_row(detail::shape_of(A, reuse, N, bytes, {}),
+                                 static_cast<double>(N) * static_cast<double>(bytes));
+  };
+  EXPECT_NEAR(lines(1, 8), 1, 0.01);
+  EXPECT_NEAR(lines(16, 8), 1, 0.01);
+  EXPECT_NEAR(lines(32, 8), 2, 0.01);
+  EXPECT_NEAR(lines(12, 8), 1.5, 0.01);  // 96 bytes: every other row crosses the end of a line
+  EXPECT_NEAR(lines(12, 4), 1.25, 0.01);
+}
+
+TEST(ProductModel, TheBusiestMultiprocessorCounts) {
+  const MatrixFeatures A = features_of({"laplace1d", {9}});
+  const detail::ReuseCurve reuse(A);
+  const DeviceSpeed device;
+  const auto product = detail::shape_of(A, reuse, 1, 8, device);
+  const auto multiprocessors = static_cast<double>(device.multiprocessors);
+  EXPECT_DOUBLE_EQ(detail::imbalance(product, 1), multiprocessors);
+  EXPECT_DOUBLE_EQ(detail::imbalance(product, multiprocessors), 1);
+  EXPECT_DOUBLE_EQ(detail::imbalance(product, 1.6 * multiprocessors), 2 / 1.6);
+  EXPECT_LT(detail::imbalance(product, 100.5 * multiprocessors), 1.01);
+}
+
+// A grid of 90000 rows, one of which has 50000 entries more. The rest is as fast as the grid alone;
+// parts and carries of the long row are added one after the other.
+TEST(ProductModel, OneLongRowLeavesTheOthersAsTheyAre) {
+  const MatrixFeatures even = features_of({"laplace2d", {300, 300}});
+  MatrixFeatures uneven = even;
+  uneven.row_max = 50000;
+  uneven.nnz += uneven.row_max;
+  uneven.row_mean = static_cast<double>(uneven.nnz) / static_cast<double>(uneven.rows);
+  uneven.row_deviation = 50000 / std::sqrt(static_cast<double>(uneven.rows));
+  const KernelPrediction without = by_name(even, 16).at("row_parallel");
+  const KernelPrediction with = by_name(uneven, 16).at("row_parallel");
+  EXPECT_LT(with.times.issue, 1.3 * without.times.issue);
+  EXPECT_LT(with.times.latency, 1.3 * without.times.latency);
+  EXPECT_GT(with.times.launch, without.times.launch);
+  for (const std::string_view kernel : {"row_parallel", "merge", "merge_path", "narrow_merge"}) {
+    EXPECT_GT(by_name(uneven, 16).at(kernel).times.tail, by_name(even, 16).at(kernel).times.tail)
+        << kernel;
+  }
 }
 
 TEST(ProductModel, FasterDevicesAreFaster) {
