@@ -88,7 +88,7 @@ class MatrixStudy {
       : context_(context),
         A_(A),
         options_(options),
-        device_(place(context, copy_of(A))),
+        device_(on_device(context, A)),
         stopwatch_(context),
         operands_(context, stopwatch_, A,
                   *std::max_element(options.widths.begin(), options.widths.end())),
@@ -109,9 +109,9 @@ class MatrixStudy {
   }
 
  private:
-  static HostCsrMatrix<T> copy_of(const CsrView<T, HostSpace>& A) {
+  static CsrMatrix<T, DeviceSpace> on_device(CudaContext& context, const CsrView<T, HostSpace>& A) {
     HostContext host;
-    return convert<T>(host, A);
+    return place(context, convert<T>(host, A));
   }
 
   /// Rows of B and C are aligned to 16 bytes, but for a single column, which is a vector.
