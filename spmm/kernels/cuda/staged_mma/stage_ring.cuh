@@ -55,6 +55,10 @@ class StageRing {
     std::uint64_t* const full = &barriers_.full[stage_];
 #if __CUDA_ARCH__ >= 900
     if (thread != 0) return;
+    // The unit for bulk copies sees this memory, and the barrier, by another way than the threads
+    // that have initialised the barrier and used the stage. Without this, kernels hang now and
+    // then.
+    ::cuda::ptx::fence_proxy_async(::cuda::ptx::space_shared);
     const auto size = static_cast<std::uint32_t>(bytes);
     ::cuda::ptx::mbarrier_arrive_expect_tx(::cuda::ptx::sem_release, ::cuda::ptx::scope_cta,
                                            ::cuda::ptx::space_shared, full, size);
