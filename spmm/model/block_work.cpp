@@ -269,10 +269,11 @@ std::optional<KernelWork> staged_mma_work(const ProductShape& product) {
   work.tensor_cycles = parts.tiles * parts.active * parts.width * kCyclesPerProduct;
   const double thread_blocks = parts.resident * product.device.multiprocessors;
   work.waves = std::max(1.0, parts.blocks * parts.stripes / thread_blocks);
-  // A consumer's part of a row block in a stripe.
-  work.warp_instructions = parts.tiles / parts.blocks / parts.consumers *
-                               (kPerTile + parts.active / parts.stripes * per_load) +
-                           kPerPiece * parts.pieces;
+  // A consumer's part of a row block in a stripe. Short row blocks leave some without a panel.
+  const double busy = std::min(parts.consumers, parts.block_rows / cuda::kTallRows);
+  work.warp_instructions =
+      parts.tiles / parts.blocks / busy * (kPerTile + parts.active / parts.stripes * per_load) +
+      kPerPiece * parts.pieces;
   // The first piece waits for its place, its columns and its copies, the others overlap.
   work.chain = 1 + parts.pieces;
   work.tail = 4 + parts.pieces + static_cast<double>(A.row_max) / cuda::kTilePieceColumns;
