@@ -13,7 +13,8 @@ namespace {
 constexpr Index kMostRows = 64;
 
 /// The grid of a matrix, from the offsets that at least 0.3 of its rows have.
-RowGrid grid_of(const CsrView<double, HostSpace>& A) {
+RowGrid grid_of(const CsrView<double, HostSpace>& A, Index most_rows = kMostRows,
+                Index brick_rows = 1) {
   std::map<std::int32_t, Index> frequencies;
   for (Index i = 0; i < A.rows; ++i) {
     for (auto k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
@@ -27,7 +28,7 @@ RowGrid grid_of(const CsrView<double, HostSpace>& A) {
     offsets.push_back(offset);
     counts.push_back(count);
   }
-  return grid_of_offsets(A.rows, offsets, counts, kMostRows);
+  return grid_of_offsets(A.rows, offsets, counts, most_rows, brick_rows);
 }
 
 /// Distinct columns, summed over blocks of rows. Expects that no block is too large.
@@ -102,6 +103,51 @@ TEST(RowGrid, AMatrixWithoutAGridIsCutIntoStretches) {
   }
 }
 
+/// Distinct columns of the parts into which `key` divides the rows, over the number of rows.
+template <class Key>
+double columns_per_row(const CsrView<double, HostSpace>& A, Key&& key) {
+  std::map<Index, std::set<std::int32_t>> columns;
+  for (Index i = 0; i < A.rows; ++i) {
+    columns[key(static_cast<std::int32_t>(i))].insert(A.columns + A.row_offsets[i],
+                                                      A.columns + A.row_offsets[i + 1]);
+  }
+  std::size_t sum = 0;
+  for (const auto& [part, own] : columns) sum += own.size();
+  return static_cast<double>(sum) / static_cast<double>(A.rows);
+}
+
+TEST(RowGrid, BricksOfSixteenRowsFillBoxes) {
+  // A brick of 4×2×2 rows of the 27-point stencil has 6·4·4 columns, 6 per row, one of 4×4 of the
+  // 5-point stencil has 16 + 16, 2 per row; in the natural order, 16 rows have 10.1 and 3.1.
+  struct Case {
+    GallerySpec spec;
+    double most_columns;  ///< distinct ones per row and brick
+  };
+  const Case cases[] = {{{"stencil27", {24, 16, 12}}, 6.1},     {{"laplace2d", {40, 32}}, 2.1},
+                        {{"laplace3d", {20, 18, 14}}, 3.6},     {{"lattice4d", {12, 12, 8, 8}}, 15},
+                        {{"elasticity3d", {16, 12, 10}}, 12.5}, {{"band", {1000, 9}}, 2.2}};
+  constexpr Index kBoxRows = 128;
+  constexpr Index kBrickRows = 16;
+  HostContext host;
+  for (const Case& own : cases) {
+    const auto A = generate<double>(host, own.spec);
+    const RowGrid grid = grid_of(A.view(), kBoxRows, kBrickRows);
+    std::map<Index, Index> in_box;
+    std::map<Index, Index> in_brick;
+    const auto brick = [&](std::int32_t row) {
+      return Index{grid.box_of(row)} * grid.most_bricks() + grid.brick_of(row);
+    };
+    for (std::int32_t row = 0; row < A.rows(); ++row) {
+      EXPECT_LT(grid.brick_of(row), grid.most_bricks());
+      ++in_box[grid.box_of(row)];
+      ++in_brick[brick(row)];
+    }
+    for (const auto& [box, rows] : in_box) EXPECT_LE(rows, kBoxRows) << own.spec.name;
+    for (const auto& [at, rows] : in_brick) EXPECT_LE(rows, kBrickRows) << own.spec.name;
+    EXPECT_LE(columns_per_row(A.view(), brick), own.most_columns) << own.spec.name;
+  }
+}
+
 TEST(RowGrid, OffsetsNearTheLargestIntegerDoNotOverflow) {
   constexpr std::int32_t kFar = 2'000'000'000;
   const RowGrid grid = grid_of_offsets(2'100'000'000, {-kFar, -1, 0, 1, kFar}, {5, 5, 5, 5, 5}, 64);
@@ -125,6 +171,11 @@ TEST(RowGrid, MisleadingOffsetsGiveSmallBlocksToo) {
       EXPECT_LE(count, 64) << offsets.front();
       EXPECT_LT(box, grid.count());
     }
+    const RowGrid bricks =
+        grid_of_offsets(1009, offsets, std::vector<Index>(offsets.size(), 5), 32, 16);
+    std::map<std::int32_t, Index> in_box;
+    for (std::int32_t row = 0; row < 1009; ++row) ++in_box[bricks.box_of(row)];
+    for (const auto& [box, count] : in_box) EXPECT_LE(count, 32) << offsets.front();
   }
 }
 

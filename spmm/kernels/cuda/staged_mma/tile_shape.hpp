@@ -17,10 +17,11 @@ inline constexpr int kBlockPanels = kTileBlockRows / kTallRows;
 /// The most distinct columns of a piece.
 inline constexpr int kTilePieceColumns = 128;
 
-/// The most rows of A's row blocks: fewer where there would not be one row block per
-/// multiprocessor.
+/// The most rows of A's row blocks: fewer where there would not be three row blocks for four
+/// multiprocessors.
 constexpr int tile_block_rows(Index rows, int multiprocessors) noexcept {
-  const auto share = static_cast<std::uint64_t>(std::max<Index>(rows / multiprocessors, 1));
+  const auto share =
+      static_cast<std::uint64_t>(std::max<Index>(4 * rows / (3 * multiprocessors), 1));
   return static_cast<int>(
       std::clamp<std::uint64_t>(std::bit_floor(share), kTallRows, kTileBlockRows));
 }
