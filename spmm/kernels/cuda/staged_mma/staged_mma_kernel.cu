@@ -16,8 +16,9 @@
 namespace heddle::detail::cuda {
 namespace {
 
-/// A version of the kernel: how many warps copy (producers), how many multiply (consumers), the
-/// panels of a consumer, and the thread blocks that a multiprocessor is to hold.
+/// A version of the kernel: its number (`stage_pitch`), the columns of a load, the loads of a row,
+/// how many warps multiply (consumers) and how many copy (producers), and the thread blocks that a
+/// multiprocessor is to hold.
 template <class TOf, int kVersionOf, int kWidthOf, int kLoadsOf, int kConsumersOf, int kProducersOf,
           int kBlocksOf>
 struct StagedMmaConfig {
@@ -379,20 +380,25 @@ class StagedMmaLaunch {
   const TilePiecesView& A_;
 };
 
-/// The versions, measured on one H200: up to 16 columns, three small thread blocks hide the latency
-/// of the copies; wider stripes want more warps; and where A takes most of a stage, it is copied
-/// once for twice the columns.
 template <class T>
 inline constexpr int kFull = kVectorWidth<T>;
+
+// The versions, measured on one H200: up to 16 columns, three small thread blocks hide the latency
+// of the copies; wider stripes want more warps; and where A takes most of a stage, it is copied
+// once for twice the columns.
+
+/// Stripes of 8 columns of doubles, of 16 of floats.
 template <class T>
-using Narrowest =
-    StagedMmaConfig<T, 0, kFull<T> / 2, 1, 4, 2, 3>;  // 8 columns of doubles, 16 floats
+using Narrowest = StagedMmaConfig<T, 0, kFull<T> / 2, 1, 4, 2, 3>;
+/// Stripes of 16 columns.
 template <class T>
-using Narrow = StagedMmaConfig<T, sizeof(T) / 4 - 1, 2, 1, 4, 2, 3>;  // 16 columns
+using Narrow = StagedMmaConfig<T, sizeof(T) / 4 - 1, 2, 1, 4, 2, 3>;
+/// Stripes of 32 columns.
 template <class T>
-using Medium = StagedMmaConfig<T, sizeof(T) / 4, kFull<T>, 4 / kFull<T>, 8, 4, 2>;  // 32 columns
+using Medium = StagedMmaConfig<T, sizeof(T) / 4, kFull<T>, 4 / kFull<T>, 8, 4, 2>;
+/// Stripes of 64 columns.
 template <class T>
-using Wide = StagedMmaConfig<T, 1 + sizeof(T) / 4, kFull<T>, 8 / kFull<T>, 8, 4, 1>;  // 64 columns
+using Wide = StagedMmaConfig<T, 1 + sizeof(T) / 4, kFull<T>, 8 / kFull<T>, 8, 4, 1>;
 
 template <class T, class V>
 class StagedMmaPlan : public KernelPlan<T, DeviceSpace> {
