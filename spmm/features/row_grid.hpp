@@ -49,8 +49,8 @@ struct RowGrid {
     for (int d = 0; d < dimensions; ++d) {
       const std::int32_t at = of % boxes[d];
       of /= boxes[d];
-      const std::int32_t first = first_brick(d, at) * brick[d];
-      const std::int32_t extent = first_brick(d, at + 1) * brick[d] - first;
+      const std::int32_t first = first_point(d, at);
+      const std::int32_t extent = first_point(d, at + 1) - first;
       row += static_cast<std::int64_t>(first + k % extent) * strides[d];
       k /= extent;
     }
@@ -77,6 +77,10 @@ struct RowGrid {
       place.brick = place.brick * most_bricks(d) + own_brick - first_brick(d, own_box);
     }
     return place;
+  }
+  constexpr std::int32_t first_point(int d, std::int32_t box) const noexcept {
+    const std::int64_t point = std::int64_t{first_brick(d, box)} * brick[d];
+    return point < points[d] ? static_cast<std::int32_t>(point) : points[d];
   }
   constexpr std::int32_t bricks(int d) const noexcept { return (points[d] - 1) / brick[d] + 1; }
   constexpr std::int32_t most_bricks(int d) const noexcept {
@@ -115,7 +119,7 @@ struct RowSample {
 /// columns. `counts` are the frequencies of the offsets. Any offsets give a valid grid. Without
 /// several groups of offsets, the boxes are stretches of neighbouring rows. Bricks have at most
 /// `brick_rows` points, a power of two, and likewise need the fewest distinct columns among those
-/// with at least two points in each direction.
+/// with at least two points in each direction, or in as many as `brick_rows` allows.
 RowGrid grid_of_offsets(Index rows, const std::vector<std::int32_t>& offsets,
                         const std::vector<Index>& counts, Index most_rows, Index brick_rows = 1);
 

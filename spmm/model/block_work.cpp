@@ -194,7 +194,7 @@ struct TileParts {
       return std::clamp(std::max(product.reuse.at(own_rows), in_grid), 1.0, own_rows);
     };
     distinct = nnz / reuse_of(block_rows);
-    // The limits of a piece, in columns and in bytes.
+    // The limits of a piece on Hopper, in columns and in bytes.
     constexpr double kPieceBytes = 37e3;
     constexpr double kColumnBytes = 176;
     const double bytes = kColumnBytes * distinct + sizeof(double) * nnz;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Products of 8×4 tiles of A on the fp64 tensor cores.
+/// Products of 8×4 and 16×4 tiles of A on the fp64 tensor cores.
 namespace heddle::detail::cuda {
 
 /// c += a·b with A 8×4, B 4×8, C 8×8 over a warp: lane 4i + k holds A(i, k), lane 4j + k holds

@@ -142,7 +142,16 @@ TEST(RowGrid, BricksOfSixteenRowsFillBoxes) {
       ++in_box[grid.box_of(row)];
       ++in_brick[brick(row)];
     }
-    for (const auto& [box, rows] : in_box) EXPECT_LE(rows, kBoxRows) << own.spec.name;
+    for (const auto& [box, rows] : in_box) {
+      EXPECT_LE(rows, kBoxRows) << own.spec.name;
+      std::set<std::int32_t> listed;
+      for (std::int32_t k = 0; k < kBoxRows; ++k) {
+        const std::int32_t row = grid.row_of(static_cast<std::int32_t>(box), k);
+        if (row < 0) continue;
+        EXPECT_TRUE(listed.insert(row).second) << own.spec.name;
+      }
+      EXPECT_EQ(static_cast<Index>(listed.size()), rows) << own.spec.name;
+    }
     for (const auto& [at, rows] : in_brick) EXPECT_LE(rows, kBrickRows) << own.spec.name;
     EXPECT_LE(columns_per_row(A.view(), brick), own.most_columns) << own.spec.name;
   }
@@ -174,8 +183,14 @@ TEST(RowGrid, MisleadingOffsetsGiveSmallBlocksToo) {
     const RowGrid bricks =
         grid_of_offsets(1009, offsets, std::vector<Index>(offsets.size(), 5), 32, 16);
     std::map<std::int32_t, Index> in_box;
-    for (std::int32_t row = 0; row < 1009; ++row) ++in_box[bricks.box_of(row)];
+    std::map<Index, Index> in_brick;
+    for (std::int32_t row = 0; row < 1009; ++row) {
+      EXPECT_LT(bricks.brick_of(row), bricks.most_bricks()) << offsets.front();
+      ++in_box[bricks.box_of(row)];
+      ++in_brick[Index{bricks.box_of(row)} * bricks.most_bricks() + bricks.brick_of(row)];
+    }
     for (const auto& [box, count] : in_box) EXPECT_LE(count, 32) << offsets.front();
+    for (const auto& [brick, count] : in_brick) EXPECT_LE(count, 16) << offsets.front();
   }
 }
 

@@ -1,5 +1,6 @@
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
+#include <initializer_list>
 #include <limits>
 
 #include "spmm/kernels/row_per_thread.hpp"
@@ -48,12 +49,10 @@ TYPED_TEST(SpmmCuda, WideBand) {
   this->expect_products(test::band_matrix<TypeParam>(300, 300, 60));
 }
 
-// Blocks of rows are boxes of the grid. The last row of the grid is incomplete.
-TYPED_TEST(SpmmCuda, Stencil) {
-  constexpr Index nx = 13;
-  constexpr Index ny = 9;
-  constexpr Index rows = nx * ny * 7 - 5;
-  this->expect_products(test::matrix_with_pattern<TypeParam>(rows, rows, [](Index i) {
+/// The first `rows` rows of the 27-point stencil on nx × ny × … points.
+template <class T>
+TestMatrix<T> stencil(Index nx, Index ny, Index rows) {
+  return test::matrix_with_pattern<T>(rows, rows, [=](Index i) {
     std::vector<Index> columns;
     for (Index z = -1; z <= 1; ++z) {
       for (Index y = -1; y <= 1; ++y) {
@@ -66,7 +65,31 @@ TYPED_TEST(SpmmCuda, Stencil) {
       }
     }
     return columns;
-  }));
+  });
+}
+
+// Blocks of rows are boxes of the grid. The last row of the grid is incomplete.
+TYPED_TEST(SpmmCuda, Stencil) { this->expect_products(stencil<TypeParam>(13, 9, 13 * 9 * 7 - 5)); }
+
+// Row blocks of 128 rows, whose warps have several panels: the grid has more of them than the
+// device holds thread blocks, the band long parts of A, for which stripes are widest.
+TYPED_TEST(SpmmCuda, TensorCoresOnRowBlocksOfManyPanels) {
+  using T = TypeParam;
+  const auto expect = [&](const TestMatrix<T>& A, std::initializer_list<Index> widths) {
+    const DeviceMatrix<T> device(this->context(), A);
+    const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {"staged_mma"});
+    for (const Index N : widths) {
+      for (const Layout layout : {Layout{0, 0}, Layout{0, (4 - N % 4) % 4}, Layout{3, 2}}) {
+        Case<T> product(A, N, layout, static_cast<T>(-0.7),
+                        static_cast<T>(layout.left == 0 ? 0 : 1.3));
+        product.expect(product.multiply(this->context(), plan),
+                       std::to_string(A.rows) + " rows, N " + std::to_string(N));
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  };
+  expect(stencil<T>(41, 40, 41 * 40 * 33 - 5), {13, 33});
+  expect(test::band_matrix<T>(13'000, 13'000, 100), {1, 8, 16, 31, 64, 100});
 }
 
 TYPED_TEST(SpmmCuda, PowerLaw) {

@@ -9,6 +9,7 @@
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_segments.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_sums.cuh>
+#include <heddle/spmm/kernels/cuda/staged/shared_memory.hpp>
 #include <heddle/spmm/kernels/cuda/staged/stage_shape.hpp>
 #include <heddle/spmm/kernels/cuda/staged/staged_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/staged/stripe_lanes.hpp>
@@ -106,13 +107,8 @@ constexpr int kManyBlockRows = sizeof(T) == 4 ? 128 : 64;
 constexpr int kBlockRows = 64;
 constexpr Index kShortBytes = 80;
 
-/// Shared memory that the system takes from each thread block.
-constexpr unsigned kReservedBytes = 1024;
-
-/// Shared memory of a thread block if a multiprocessor holds `blocks`.
 unsigned share_of(const CudaContext& context, int blocks) {
-  const auto most = static_cast<unsigned>(context.device().shared_bytes_per_block);
-  return (most + kReservedBytes) / static_cast<unsigned>(blocks) - kReservedBytes;
+  return static_cast<unsigned>(shared_bytes_of(context, blocks));
 }
 
 /// Half of a stage for A's part, if three of four values in it are entries. Where rows share few

@@ -8,6 +8,7 @@
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/piece_walk.cuh>
+#include <heddle/spmm/kernels/cuda/staged/shared_memory.hpp>
 #include <heddle/spmm/kernels/cuda/staged_mma/stage_ring.cuh>
 #include <heddle/spmm/kernels/cuda/staged_mma/staged_mma_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/staged_mma/tile_pieces.hpp>
@@ -32,8 +33,9 @@ struct StagedMmaConfig {
   static constexpr int kPanels = kBlockPanels / kConsumers;
   static constexpr int kThreads = (kConsumers + kProducers) * kWarpSize;
   static constexpr int kStages = 2;
-  static constexpr int kUnroll = kBlocks == 1 ? 4 : 2;  // tiles; of registers, few are left
-  static constexpr int kLoadColumns = 8 * kWidth;       // of a warp's load
+  static constexpr int kUnroll =
+      kBlocks == 1 ? 4 : 2;                        // tiles in flight; more take too many registers
+  static constexpr int kLoadColumns = 8 * kWidth;  // of a warp's load
   static constexpr int kStripe = kLoadColumns * kLoads;
   static constexpr int kLoadBytes = kWidth * static_cast<int>(sizeof(T));
   static constexpr bool kWholeVectors = kLoadBytes == kVectorBytes;
@@ -322,7 +324,7 @@ __global__ __launch_bounds__(Config::kThreads,
                                                                      int stripes, bool aligned) {
   using Barriers = typename Ring<Config>::Barriers;
   __shared__ Barriers barriers;
-  extern __shared__ __align__(128) char stages[];
+  extern __shared__ __align__(kVectorBytes) char stages[];
   if (threadIdx.x == 0) Ring<Config>::initialise(barriers);
   __syncthreads();
   const Ring<Config> ring(barriers);
@@ -345,10 +347,8 @@ class StagedMmaLaunch {
 
   /// Thread blocks that fit on a multiprocessor.
   int resident() const noexcept {
-    constexpr std::size_t kReservedBytes = 1024;  // the system takes them from each thread block
-    const std::size_t available = context_.device().shared_bytes_per_block + kReservedBytes;
-    const std::size_t needed = bytes() + sizeof(typename Ring<Config>::Barriers) + kReservedBytes;
-    return std::min(Config::kBlocks, static_cast<int>(available / needed));
+    const std::size_t needed = bytes() + kBarrierBytes + kReservedSharedBytes;
+    return std::min(Config::kBlocks, static_cast<int>(shared_bytes(context_) / needed));
   }
 
   template <class V, class Product>
@@ -359,8 +359,10 @@ class StagedMmaLaunch {
                         "device has");
     }
     const auto kernel = staged_mma_kernel<Config, V, Product>;
+    // The same for all matrices: it belongs to the kernel, which another thread may launch, too.
+    const std::size_t most = context_.device().shared_bytes_per_block - kBarrierBytes;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(bytes())));
+                               static_cast<int>(most)));
     const auto stripes = static_cast<int>((product.N + Config::kStripe - 1) / Config::kStripe);
     const Index places = Index{resident()} * context_.device().multiprocessors;
     // Few row blocks: thread blocks share the stripes of a row block, without any that has none.
@@ -372,6 +374,8 @@ class StagedMmaLaunch {
   }
 
  private:
+  static constexpr std::size_t kBarrierBytes = sizeof(typename Ring<Config>::Barriers);
+
   std::size_t bytes() const noexcept {
     return Config::kStages * static_cast<std::size_t>(A_.stage_bytes[Config::kVersion]);
   }
@@ -390,7 +394,7 @@ inline constexpr int kFull = kVectorWidth<T>;
 /// Stripes of 8 columns of doubles, of 16 of floats.
 template <class T>
 using Narrowest = StagedMmaConfig<T, 0, kFull<T> / 2, 1, 4, 2, 3>;
-/// Stripes of 16 columns.
+/// Stripes of 16 columns. For floats, this is `Narrowest`.
 template <class T>
 using Narrow = StagedMmaConfig<T, sizeof(T) / 4 - 1, 2, 1, 4, 2, 3>;
 /// Stripes of 32 columns.

@@ -19,7 +19,7 @@ struct StagedMmaKernel {
   static constexpr KernelTraits kTraits = {
       .name = "staged_mma",
       .description = "tensor cores in double on rows of B in shared memory",
-      .keeps = "nnz·sizeof(T) + 16 per tile of 16x4, 4 per distinct column of 128 rows",
+      .keeps = "nnz·sizeof(T) + 16 per tile of 16x4, 4 per distinct column and 512 per 128 rows",
       .epilogue = true};
   static KernelMakers<DeviceSpace> makers();
 };

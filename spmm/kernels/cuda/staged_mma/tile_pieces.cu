@@ -7,6 +7,7 @@
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_part.cuh>
+#include <heddle/spmm/kernels/cuda/staged/shared_memory.hpp>
 #include <heddle/spmm/kernels/cuda/staged_mma/tile_pieces.hpp>
 
 namespace heddle::detail::cuda {
@@ -190,17 +191,15 @@ __global__ __launch_bounds__(kThreads) void fill_kernel(CsrView<T, DeviceSpace> 
 
 /// Two stages of each of three thread blocks with stripes of 128 bytes fit into shared memory, with
 /// all panels in need of all columns in the worst case. With stripes of 256 bytes, two thread
-/// blocks fit, because a piece has so few columns.
+/// blocks fit on Hopper, because a piece has so few columns, and one on devices with less memory.
 PieceLimits piece_limits(const CudaContext& context) {
   constexpr int kThreadBlocks = 3;
   constexpr int kStripeOf128Bytes = 1;  // the version
-  constexpr int kReservedBytes = 1024;  // the system takes them from each thread block
   constexpr int kColumnTileBytes = kBlockPanels * static_cast<int>(sizeof(TallTile)) / kTallColumns;
   constexpr int kColumnBytes = stage_pitch(kStripeOf128Bytes) + kColumnTileBytes;
   constexpr int kEntryBytes = sizeof(double);
   constexpr int kOther = sizeof(PieceHead) + (kBlockPanels + 1) * kVectorBytes;
-  const int most = static_cast<int>(context.device().shared_bytes_per_block);
-  const int own = (most + kReservedBytes) / kThreadBlocks - kReservedBytes - kVectorBytes;
+  const int own = static_cast<int>(shared_bytes_of(context, kThreadBlocks)) - kVectorBytes;
   return {kTileBlockRows, kTilePieceColumns, kColumnBytes, kEntryBytes,
           std::max(own / 2 - kOther, kColumnBytes + kTileBlockRows * kEntryBytes)};
 }

@@ -36,10 +36,10 @@ struct TilePiecesView {
   Index blocks = 0;
   /// The bytes of the largest piece by versions: A's part and its rows of B.
   int stage_bytes[kStageVersions] = {};
-  bool long_parts = false;                ///< A takes two thirds of the stages or more
-  const std::int32_t* rows = nullptr;     ///< kTileBlockRows per block: rows of C, or kNoRow
-  const Index* first_piece = nullptr;     ///< blocks + 1
-  const RowPiece* pieces = nullptr;       ///< their columns
+  bool long_parts = false;             ///< A's parts take twice the bytes of B's rows of 256 bytes
+  const std::int32_t* rows = nullptr;  ///< kTileBlockRows per block: rows of C, or kNoRow
+  const Index* first_piece = nullptr;  ///< blocks + 1
+  const RowPiece* pieces = nullptr;    ///< their columns
   const std::int32_t* columns = nullptr;  ///< of B's rows, ascending in a block
   const uint4* parts = nullptr;           ///< A's parts of all pieces
   const Index* part_begin = nullptr;      ///< piece i has parts[part_begin[i]] … [i + 1] − 1
@@ -48,12 +48,13 @@ struct TilePiecesView {
 /// A in blocks of up to 128 rows that share columns (`order_rows`, bricks of 16 rows), each in
 /// pieces of at most 128 distinct columns, each piece in panels of 16 rows, and the columns of a
 /// panel in tiles of 4. Only the entries that A stores are kept: nnz·sizeof(V) bytes, 16 per tile,
-/// 32 per piece and 4 per distinct column of a block.
+/// 72 per piece, 4 per distinct column of a block and 512 per block.
 template <class V>
 class TilePieces {
  public:
   /// Builds the pieces on the device and waits for some sizes. The same matrix gives the same
-  /// pieces. Needs 12 bytes per entry of A beside the result meanwhile. Throws `OutOfMemory`.
+  /// pieces. Needs 12 bytes per entry and 24 per row of A beside the result meanwhile. Throws
+  /// `OutOfMemory`.
   template <class T>
   TilePieces(CudaContext& context, const CsrView<T, DeviceSpace>& A);
 
