@@ -73,6 +73,74 @@ struct StagedParts {
   }
 };
 
+/// How `staged_mma` divides a product, as means over its row blocks.
+struct TileParts {
+  double block_rows;  ///< of A
+  double blocks;      ///< of rows
+  double distinct;    ///< rows of B that row blocks copy, altogether
+  double pieces;      ///< of a row block
+  double tiles;       ///< altogether
+  double width;       ///< columns of B in one load of a lane
+  double loads;       ///< loads of a lane from one row of B
+  double stripe;      ///< columns of C that are multiplied together
+  double stripes;     ///< of columns of C
+  double active;      ///< loads that are within the block, over all stripes
+  double consumers;   ///< warps that multiply, of a thread block
+  double producers;   ///< warps that copy
+  double resident;    ///< thread blocks on a multiprocessor
+  double part_bytes;  ///< A's part of all pieces
+
+  explicit TileParts(const ProductShape& product) {
+    const MatrixFeatures& A = product.A;
+    const double rows = static_cast<double>(A.rows);
+    const double nnz = static_cast<double>(A.nnz);
+    block_rows = cuda::tile_block_rows(A.rows, static_cast<int>(product.device.multiprocessors));
+    blocks = std::ceil(rows / block_rows);
+    // Bricks and boxes of a grid. R_grid is that of boxes of 64 rows.
+    constexpr double kBoxRows = 64;
+    const auto reuse_of = [&](double own_rows) {
+      const double in_grid = std::pow(A.reuse_grid, std::log(own_rows) / std::log(kBoxRows));
+      return std::clamp(std::max(product.reuse.at(own_rows), in_grid), 1.0, own_rows);
+    };
+    distinct = nnz / reuse_of(block_rows);
+    // The limits of a piece on Hopper, in columns and in bytes.
+    constexpr double kPieceBytes = 37e3;
+    constexpr double kColumnBytes = 176;
+    const double bytes = kColumnBytes * distinct + sizeof(double) * nnz;
+    pieces = std::max({1.0, std::ceil(distinct / blocks / cuda::kTilePieceColumns),
+                       std::ceil(bytes / blocks / kPieceBytes)});
+    const double panels = std::ceil(rows / cuda::kTallRows);
+    constexpr double kTouched = 0.6;  // of the pieces, by a panel
+    tiles = nnz / (cuda::kTallColumns * reuse_of(cuda::kTallRows)) +
+            0.375 * panels * std::max(1.0, kTouched * pieces);
+    part_bytes = nnz * product.value_bytes + 16 * tiles + 32 * blocks * pieces;
+    set_stripes(product);
+  }
+
+ private:
+  void set_stripes(const ProductShape& product) {
+    const double widest = 16 / product.scalar_bytes;
+    const double narrowest = 4 * widest;  // columns of the narrowest stripe
+    consumers = 4;
+    producers = 2;
+    resident = 3;
+    loads = 1;
+    width = product.N <= narrowest ? widest / 2 : 2;
+    if (product.N > std::max(narrowest, 16.0)) {
+      constexpr double kRowBytes = 512;
+      const bool wide = product.N > 32 && part_bytes > kRowBytes * distinct;
+      consumers = 8;
+      producers = 4;
+      resident = wide ? 1 : 2;
+      width = widest;
+      loads = (wide ? 8 : 4) / widest;
+    }
+    stripe = 8 * width * loads;
+    stripes = std::ceil(product.N / stripe);
+    active = std::ceil(product.N / (8 * width));
+  }
+};
+
 }  // namespace
 
 std::optional<KernelWork> panel_mma_work(const ProductShape& product) {
@@ -161,78 +229,6 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   work.tail = work.chain + static_cast<double>(A.row_max) / 4;
   return work;
 }
-
-namespace {
-
-/// How `staged_mma` divides a product, as means over its row blocks.
-struct TileParts {
-  double block_rows;  ///< of A
-  double blocks;      ///< of rows
-  double distinct;    ///< rows of B that row blocks copy, altogether
-  double pieces;      ///< of a row block
-  double tiles;       ///< altogether
-  double width;       ///< columns of B in one load of a lane
-  double loads;       ///< loads of a lane from one row of B
-  double stripe;      ///< columns of C that are multiplied together
-  double stripes;     ///< of columns of C
-  double active;      ///< loads that are within the block, over all stripes
-  double consumers;   ///< warps that multiply, of a thread block
-  double producers;   ///< warps that copy
-  double resident;    ///< thread blocks on a multiprocessor
-  double part_bytes;  ///< A's part of all pieces
-
-  explicit TileParts(const ProductShape& product) {
-    const MatrixFeatures& A = product.A;
-    const double rows = static_cast<double>(A.rows);
-    const double nnz = static_cast<double>(A.nnz);
-    block_rows = cuda::tile_block_rows(A.rows, static_cast<int>(product.device.multiprocessors));
-    blocks = std::ceil(rows / block_rows);
-    // Bricks and boxes of a grid. R_grid is that of boxes of 64 rows.
-    constexpr double kBoxRows = 64;
-    const auto reuse_of = [&](double own_rows) {
-      const double in_grid = std::pow(A.reuse_grid, std::log(own_rows) / std::log(kBoxRows));
-      return std::clamp(std::max(product.reuse.at(own_rows), in_grid), 1.0, own_rows);
-    };
-    distinct = nnz / reuse_of(block_rows);
-    // The limits of a piece on Hopper, in columns and in bytes.
-    constexpr double kPieceBytes = 37e3;
-    constexpr double kColumnBytes = 176;
-    const double bytes = kColumnBytes * distinct + sizeof(double) * nnz;
-    pieces = std::max({1.0, std::ceil(distinct / blocks / cuda::kTilePieceColumns),
-                       std::ceil(bytes / blocks / kPieceBytes)});
-    const double panels = std::ceil(rows / cuda::kTallRows);
-    constexpr double kTouched = 0.6;  // of the pieces, by a panel
-    tiles = nnz / (cuda::kTallColumns * reuse_of(cuda::kTallRows)) +
-            0.375 * panels * std::max(1.0, kTouched * pieces);
-    part_bytes = nnz * product.value_bytes + 16 * tiles + 32 * blocks * pieces;
-    set_stripes(product);
-  }
-
- private:
-  void set_stripes(const ProductShape& product) {
-    const double widest = 16 / product.scalar_bytes;
-    const double narrowest = 4 * widest;  // columns of the narrowest stripe
-    consumers = 4;
-    producers = 2;
-    resident = 3;
-    loads = 1;
-    width = product.N <= narrowest ? widest / 2 : 2;
-    if (product.N > std::max(narrowest, 16.0)) {
-      constexpr double kRowBytes = 512;
-      const bool wide = product.N > 32 && part_bytes > kRowBytes * distinct;
-      consumers = 8;
-      producers = 4;
-      resident = wide ? 1 : 2;
-      width = widest;
-      loads = (wide ? 8 : 4) / widest;
-    }
-    stripe = 8 * width * loads;
-    stripes = std::ceil(product.N / stripe);
-    active = std::ceil(product.N / (8 * width));
-  }
-};
-
-}  // namespace
 
 /// Panels of 16 rows on the tensor cores, their rows of B staged in shared memory for up to 128
 /// rows.

@@ -10,7 +10,8 @@ namespace heddle::detail::cuda {
 /// prepared. A time is the median of three products after one that warms up, measured by events.
 /// The names are taken in their order, the likeliest first. A kernel whose first timed product
 /// takes half as long again as the best is not run again, and no further kernel is tried once all
-/// products took as long as 20 of the best kernel. C is not changed: the results are written to a
+/// products took as long as 20 of the best kernel, where a product that warms up counts like the
+/// one after it. C is not changed: the results are written to a
 /// block of the same shape that is allocated during the measurement. Waits for the device.
 template <class T>
 KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSpace>& kernels,

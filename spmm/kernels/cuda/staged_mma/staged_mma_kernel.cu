@@ -43,7 +43,7 @@ struct StagedMmaConfig {
   static constexpr int kPitch = stage_pitch(kVersion);
   static_assert(kPitch ==
                 kStripe * static_cast<int>(sizeof(T)) + (kWholeVectors ? 1 : 2) * kVectorBytes);
-  // Of sums that a lane has of a load, these are neighbours: C is stored by 16 bytes.
+  // The sums of a lane that are neighbours in a row of C and are stored together, 16 bytes.
   static constexpr int kStored = kVectorWidth<T>;
 };
 
@@ -131,7 +131,8 @@ __device__ void copy_rows_of_B(char* to, const Product& p, const PieceSource& so
   }
 }
 
-/// The same in the widest copies. With `aligned`, rows of B are aligned to 16 bytes.
+/// Starts the copies of a piece's rows of B, by 16 bytes with `aligned`, else by single values.
+/// With `aligned`, rows of B are aligned to 16 bytes.
 template <class Config, class Product>
 __device__ void copy_stripe(char* to, const Product& p, const PieceSource& source, int producer,
                             bool aligned) {
@@ -293,7 +294,7 @@ __device__ void add_piece(const char* stage, int loads, TallSums<Config> (&sums)
 template <class Config, class V, class Product>
 __device__ void consume(const char* stages, Ring<Config> ring, const Product& p,
                         const TilePiecesView& A, const StripeRange& stripes, bool aligned) {
-  wait_for_previous_kernel();  // which may read C
+  wait_for_previous_kernel();  // it may read C
   for (Index block = blockIdx.x; block < A.blocks; block += gridDim.x) {
     const LaneRows<Config> rows(A, block);
     for (int stripe = 0; stripe < stripes.count; ++stripe) {

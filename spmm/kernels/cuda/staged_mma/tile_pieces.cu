@@ -33,7 +33,7 @@ __device__ constexpr int first_value(int tiles) { return kFirstTile + tiles; }
 /// of so many bytes.
 constexpr std::size_t kWideRowBytes = 256;
 
-/// The largest sizes of pieces.
+/// `TilePiecesView::stage_bytes`, as the device finds them.
 struct LargestPiece {
   int stage_bytes[kStageVersions];
 };
@@ -68,12 +68,13 @@ __device__ int sum_of_panel(int own) {
   return own;
 }
 
-/// The numbers of tiles and values of the panels of the thread block's piece, before each panel and
-/// in all. All threads take part.
+/// The numbers of tiles and of values in front of each panel of the thread block's piece, and those
+/// of all panels behind the last one.
 struct PanelCounts {
   int tiles[kBlockPanels + 1];
   int values[kBlockPanels + 1];
 
+  /// Takes the numbers of the lane's panel. All threads of the thread block take part.
   __device__ void count(int own_tiles, int own_values) {
     const int panel = static_cast<int>(threadIdx.x) / kTallRows;
     if (threadIdx.x % kTallRows == 0) {
