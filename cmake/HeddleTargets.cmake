@@ -21,10 +21,7 @@ function(heddle_compile_settings target)
   elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # says which loops a build for debugging leaves
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
   endif()
-  if(HEDDLE_WERROR)
-    target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
-  endif()
+  heddle_own_warnings_are_errors(${target})
   if(HEDDLE_NATIVE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
   endif()

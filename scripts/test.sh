@@ -84,7 +84,8 @@ sources_are_formatted() {
 
 scripts_are_clean() {
   command -v shellcheck >/dev/null || return 77
-  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh packaging/conda/*.sh .ci/run
+  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh packaging/conda/*.sh \
+    cmake/*.sh .ci/run
 }
 
 python_is_there() { command -v python3 >/dev/null || return 77; }
@@ -99,6 +100,8 @@ packaging_is_sound() { python_is_there && python3 scripts/check-packaging.py; }
 
 layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py; }
 
+own_warnings_fail() { python_is_there && python3 scripts/lib/warnings_test.py; }
+
 run_format() {
   check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
   check "Scripts (shellcheck)" scripts_are_clean || true
@@ -107,6 +110,7 @@ run_format() {
   check "Documents: links, files, tests, constants" documents_name_what_is_there || true
   check "Packaging: Dockerfiles, recipes, CITATION.cff" packaging_is_sound || true
   check "The checks of layout, documents and packaging can fail" layout_checks_can_fail || true
+  check "Warnings in lines of the project fail a build, others do not" own_warnings_fail || true
 }
 
 build_release() {
