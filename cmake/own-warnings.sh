@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiler launcher of builds with HEDDLE_WERROR. It runs a compiler without -Werror and fails,
 # without an object, if a warning lies in a line of the project. Warnings inside the headers of the
-# system and of libraries, where optimisers report false alarms, are only printed.
+# system and of libraries, where optimisers report false alarms, are printed once each, in a line.
 #
 # usage: own-warnings.sh PROJECT COMPILER ARGUMENTS...
 #
@@ -21,9 +21,14 @@ case ${LC_ALL:-${LC_MESSAGES:-${LANG:-C}}} in
 esac
 messages=$("$@" 2>&1)
 status=$?
-[ -z "$messages" ] || printf '%s\n' "$messages" >&2
-[ "$status" -eq 0 ] || exit "$status"
-case $messages in *warning*) ;; *) exit 0 ;; esac
+print_messages() { [ -z "$messages" ] || printf '%s\n' "$messages" >&2; }
+case $status/$messages in
+  0/*warning*) ;;
+  *)
+    print_messages
+    exit "$status"
+    ;;
+esac
 
 # The lines "file:line:column: warning: text" of g++ and clang, and "file(line): warning text" of
 # nvcc, in three columns.
@@ -47,7 +52,11 @@ list_errors() { # the warnings in lines of the project, as errors
 }
 
 errors=$(printf '%s\n' "$messages" | list_warnings | list_errors)
-[ -n "$errors" ] || exit 0
+if [ -z "$errors" ]; then
+  printf '%s\n' "$messages" | grep warning | sort -u >&2
+  exit 0
+fi
+print_messages
 printf '%s\n' "$errors" "HEDDLE_WERROR: warnings in lines of the project are errors" >&2
 previous=
 for argument; do
