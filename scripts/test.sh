@@ -66,7 +66,7 @@ layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py
 
 closing_lines_are_right() { python_is_there && python3 scripts/lib/results_test.py; }
 
-own_warnings_fail() { python_is_there && python3 scripts/lib/warnings_test.py; }
+compile_settings_hold() { python_is_there && python3 scripts/lib/compile_test.py; }
 
 run_format() {
   check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
@@ -77,7 +77,7 @@ run_format() {
   check "Packaging: Dockerfiles, recipes, CITATION.cff" packaging_is_sound || true
   check "The checks of layout, documents and packaging can fail" layout_checks_can_fail || true
   check "The closing lines of scripts/test.sh" closing_lines_are_right || true
-  check "Warnings in lines of the project fail a build, others do not" own_warnings_fail || true
+  check "Compile settings: whose warnings fail a build, instruction set" compile_settings_hold || true
 }
 
 build_release() {

@@ -1,6 +1,9 @@
-"""Shows that builds with HEDDLE_WERROR fail for warnings in lines of the project, and for no others:
-cmake/own-warnings.sh with g++, clang and nvcc, Ninja and make, with a compiler cache and without."""
+"""Shows how heddle is compiled. Builds with HEDDLE_WERROR fail for warnings in lines of the project, and
+for no others: cmake/own-warnings.sh with g++, clang and nvcc, Ninja and make, with a compiler cache and
+without. An instruction set in CXXFLAGS is that of the build."""
 
+import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -103,6 +106,19 @@ def check_nvcc(nvcc):
             expect("nvcc leaves no object", (project / "build/kernel.o").exists() == (code == 0))
 
 
+def check_instruction_set(flags, expected):
+    """A build with CXXFLAGS=flags is for the instruction set `expected` alone."""
+    options = [f"-DHEDDLE_{name}=OFF" for name in ("CUDA", "CHOLMOD", "MPI", "METIS", "NCCL", "BUILD_APPS",
+                                                   "BUILD_TESTS", "INSTALL")]
+    with tempfile.TemporaryDirectory() as build:
+        code, output = run("cmake", "-S", ROOT, "-B", build, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options,
+                           env={**os.environ, "CXX": "g++", "CXXFLAGS": flags})
+        commands = Path(build, "compile_commands.json")
+        words = commands.read_text().split() if commands.exists() else []
+    found = {word for word in words if word.startswith("-march=")}
+    expect(f"'{flags}': {expected}, got {found} {output}", code == 0 and found == {"-march=" + expected})
+
+
 for generator, tool in (("Ninja", "ninja"), ("Unix Makefiles", "make")):
     for compiler in filter(shutil.which, ("g++", "clang++")):
         if shutil.which(tool):
@@ -110,4 +126,7 @@ for generator, tool in (("Ninja", "ninja"), ("Unix Makefiles", "make")):
 check_build("Unix Makefiles", "g++", "-DHEDDLE_CCACHE=")
 if nvcc := shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc"):
     check_nvcc(nvcc)
+check_instruction_set("", "native")
+if platform.machine() == "x86_64":
+    check_instruction_set("-march=x86-64-v3", "x86-64-v3")
 sys.exit(1 if failed else 0)
