@@ -42,7 +42,7 @@ list_warnings() {
 list_errors() { # the warnings in lines of the project, as errors
   while IFS=$tab read -r file line text; do
     [ -f "$file" ] || continue
-    folder=$(cd -P "$(dirname "$file")" && pwd -P)
+    folder=$(CDPATH='' cd -P "$(dirname "$file")" && pwd -P)
     path=$folder/${file##*/}
     case $path in
       "$project"/build* | "$project"/.*) ;;

@@ -116,7 +116,23 @@ def check_first_error():
         expect(f"the first error is '{error}', got '{found}'", found == error)
 
 
+def check_without_gpu():
+    """Where there is no GPU, one test of an executable that needs one is started, and all are counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        tests, report = Path(folder, "CTestTestfile.cmake"), Path(folder, "report.xml")
+        script = f'include("{SCRIPTS.parent}/tests/without_gpu.cmake")\n'
+        tests.write_text("".join(f'add_test({name} "{shutil.which("true")}")\n' for name in ("A", "B", "C", "Host"))
+                         + f'set(heddle_gpu_tests A B C)\n{script}{script}set(heddle_gpu_tests Host)\n{script}')
+        subprocess.run(["ctest", "--output-junit", report], cwd=folder, capture_output=True)
+        counts = subprocess.run([sys.executable, SCRIPTS / "lib/junit.py", report], text=True,
+                                capture_output=True).stdout
+    devices = [*Path("/dev").glob("nvidia[0-9]*"), *Path("/dev").glob("dxg"), *Path("/dev").glob("nvmap")]
+    wanted = "passed 4\nskipped 0\n" if devices else "passed 2\nskipped 2\n"
+    expect(f"tests without a GPU: {wanted}, got {counts}", counts == wanted)
+
+
 check_failures()
 check_success()
 check_first_error()
+check_without_gpu()
 sys.exit(1 if failed else 0)
