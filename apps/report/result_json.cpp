@@ -109,6 +109,7 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     json["residuals"] = result.residuals;
     json["error_bounds"] = result.error_bounds;
     json["limited_by_rounding"] = result.limited_by_rounding;
+    if (config.request.interval) json["straddles"] = result.straddles;
     json["orthogonality"] = result.orthogonality;
   } else if (solves_least_squares(config)) {
     json["residuals"] = result.residuals;

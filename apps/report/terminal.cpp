@@ -102,6 +102,9 @@ struct Table {
 /// Rows whose error bound exceeds this share of the value are marked.
 constexpr double kMarkedError = 1e-6;
 
+/// Marks rows whose error bound reaches across an end of the interval.
+constexpr std::string_view kStraddles = " |";
+
 /// The decimal digits of `value` that an error of up to `error` leaves certain. 0 where none is.
 std::string certain_digits(double value, double error) {
   constexpr int kMostDigits = 14;  // behind the point
@@ -138,18 +141,25 @@ Table value_table(const Solution& result) {
   };
   explain(" *", "the error may exceed 1e-6 of the value");
   explain(" ~", "the error may exceed 1e-6 of the value: rounding allows no more digits");
+  const auto end_mark = [&result](std::size_t i) {
+    return i < result.straddles.size() && result.straddles[i] ? kStraddles : std::string_view();
+  };
+  if (std::find(result.straddles.begin(), result.straddles.end(), true) != result.straddles.end()) {
+    fmt::format_to(std::back_inserter(legend), "{}  an end of the interval lies within the error\n",
+                   kStraddles);
+  }
   const auto frequency = [&result](std::size_t i) {
     return result.frequencies.empty() ? "" : fmt::format("  {:>12.5e}", result.frequencies[i]);
   };
   return {
       fmt::format("{:>5}  {:>22}  {:>9}  {:>9}{}\n", "", singular ? "singular value" : "eigenvalue",
                   "±", "residual", result.frequencies.empty() ? "" : "     frequency"),
-      [&result, &values, &errors, mark, frequency](std::size_t i) {
+      [&result, &values, &errors, mark, end_mark, frequency](std::size_t i) {
         const double error = i < errors.size() ? errors[i] : 0;
         const double residual = i < result.residuals.size() ? result.residuals[i] : 0;
-        return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}{}{}\n", i + 1,
+        return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}{}{}{}\n", i + 1,
                            certain_digits(values[i], error), error, residual, frequency(i), mark(i),
-                           unconverged_mark(result, i));
+                           end_mark(i), unconverged_mark(result, i));
       },
       22, legend};
 }

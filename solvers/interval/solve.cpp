@@ -101,7 +101,7 @@ void IntervalSolve<T, Ctx>::measure() {
   const double beyond = search_ ? ErrorBounds::kUnknown : ErrorBounds::kNoneBeyond;
   verifier.judge(convergence_, {.below = beyond, .above = beyond, .dense = !search_});
   for (Index j = 0; j < pairs.count; ++j) {
-    if (contains(s_->value(j))) pairs.inside.push_back(j);
+    if (contains(j)) pairs.inside.push_back(j);
   }
 }
 
@@ -206,11 +206,21 @@ bool IntervalSolve<T, Ctx>::settled() const {
   }
   // A pair in the interval must pass. Any other must lie outside by more than its error.
   for (Index j = 0; j < s_->count; ++j) {
-    const double beyond = std::max(options_.lower - s_->value(j), s_->value(j) - options_.upper);
-    const double error = s_->error(j);
-    if (contains(s_->value(j)) ? !s_->passes(j) : search_ && !(beyond > error)) return false;
+    if (contains(j) ? !s_->passes(j) : search_ && !(beyond(j) > s_->error(j))) return false;
   }
   return result_.orthogonality <= kOrthogonalityLimit<T>;
+}
+
+/// Why the solve ends with more pairs than wanted.
+template <Scalar T, class Ctx>
+std::string IntervalSolve<T, Ctx>::crowd() const {
+  const auto open =
+      std::count_if(s_->inside.begin(), s_->inside.end(), [this](Index j) { return straddles(j); });
+  const std::string further =
+      open > 0 ? fmt::format(" and {} that may lie beyond its ends, by their error bounds", open)
+               : "";
+  return fmt::format("the interval holds {} eigenvalues{}, more than nev = {}",
+                     std::ssize(s_->inside) - open, further, options_.nev);
 }
 
 /// Claims convergence if all candidates have converged and a round has found no further ones.
@@ -218,8 +228,7 @@ template <Scalar T, class Ctx>
 Claim IntervalSolve<T, Ctx>::claim() {
   const bool settled = this->settled();
   if (settled && std::ssize(s_->inside) > options_.nev) {
-    end_crowded(fmt::format("the interval holds {} eigenvalues, more than nev = {}",
-                            s_->inside.size(), options_.nev));
+    end_crowded(crowd());
     return Claim::none;
   }
   if (!search_) {

@@ -21,6 +21,20 @@ TEST(ResultJson, HoldsTheErrorBounds) {
             (std::vector<bool>{false, true}));
 }
 
+TEST(ResultJson, MarksTheValuesAtTheEndsOfAnInterval) {
+  Report report;
+  report.result.eigenvalues = {1, 2};
+  report.result.straddles = {false, true};
+  const auto marks = [&report](const std::string& solver) {
+    const Config config = test::config_of("problem: {matrix: a.mtx}\nsolver: " + solver, {},
+                                          SolverType::block_lanczos);
+    return nlohmann::json::parse(result_json(config, report)).value("straddles", nlohmann::json());
+  };
+  EXPECT_EQ(marks("{type: block_lanczos, which: interval, interval: [0, 2]}"),
+            nlohmann::json({false, true}));
+  EXPECT_TRUE(marks("{type: block_lanczos}").is_null());
+}
+
 TEST(HistoryCsv, ALineAnIteration) {
   EXPECT_EQ(history_csv({{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}}),
             "iteration,converged,worst_residual,seconds,active_columns,operator_applications\n"
@@ -41,6 +55,21 @@ TEST(ResultTable, MarksValuesOfFewDigits) {
             "    3            2.500000e+09    4.0e+02    1.0e-15\n"
             " *  the error may exceed 1e-6 of the value\n"
             " ~  the error may exceed 1e-6 of the value: rounding allows no more digits\n");
+}
+
+TEST(ResultTable, MarksTheValuesAtTheEndsOfAnInterval) {
+  Solution result;
+  result.eigenvalues = {1, 3e-13};
+  result.residuals.assign(2, 1e-15);
+  result.error_bounds = {2e-12, 5e-13};
+  result.limited_by_rounding = {false, true};
+  result.straddles = {false, true};
+  EXPECT_EQ(result_table(result, SolverType::block_lanczos),
+            "                   eigenvalue          ±   residual\n"
+            "    1       1.00000000000e+00    2.0e-12    1.0e-15\n"
+            "    2                       0    5.0e-13    1.0e-15 ~ |\n"
+            " ~  the error may exceed 1e-6 of the value: rounding allows no more digits\n"
+            " |  an end of the interval lies within the error\n");
 }
 
 }  // namespace

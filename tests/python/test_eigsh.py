@@ -368,6 +368,14 @@ def test_interval():
     np.testing.assert_allclose(everything, path_eigenvalues(12), rtol=1e-10)
 
 
+def test_eigenvalues_at_the_ends_of_an_interval_are_named():
+    A = sp.diags_array(np.arange(1.0, 501.0)).tocsr()
+    with pytest.warns(UserWarning, match="beyond an end of the interval.*: 100, 105"):
+        w, _, stats = heddle.eigsh_interval(A, (100.0, 105.0), return_stats=True)
+    np.testing.assert_allclose(w, np.arange(100.0, 106.0), rtol=1e-10)
+    np.testing.assert_array_equal(stats.straddles, [True, False, False, False, False, True])
+
+
 def test_interval_with_too_many_pairs_says_so():
     with pytest.raises(heddle.NotConverged, match="max_iterations") as caught:
         heddle.eigsh_interval(path_laplacian(400), (0.0, 4.0), k=10)
