@@ -47,7 +47,7 @@ class Run {
   HostCsrMatrix<T> load(const std::string& name, const char* argument) {
     const HostCsrMatrix<double> A =
         read_input(name, argument, [this](const std::filesystem::path& path) {
-          return detail::load_matrix(host_, path.string());
+          return detail::load_matrix(host_, path.string(), line_.first_line);
         });
     return convert<T>(host_, A.view());
   }

@@ -89,6 +89,8 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
   }
+  if (problem.asymmetry) json["asymmetry"] = *problem.asymmetry;
+  if (problem.mass_asymmetry) json["mass_asymmetry"] = *problem.mass_asymmetry;
   if (!is_eigensolver(config.request.method)) {
     json["rhs"] = config.problem.rhs.describe();
     json["right_hand_sides"] = problem.rhs;

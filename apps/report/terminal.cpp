@@ -221,6 +221,14 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   const std::string checkpoint = describe_checkpoint(config.request.checkpoint);
   if (!checkpoint.empty()) line("checkpoint", checkpoint);
   return text;
+  const auto symmetrized = [&line](std::string_view name, const std::optional<double>& asymmetry) {
+    if (!asymmetry) return;
+    line("symmetrized", fmt::format("{0}: (i, j) and (j, i) differed by up to {1:.1e} of the "
+                                    "largest entry",
+                                    name, *asymmetry));
+  };
+  symmetrized("A", problem.asymmetry);
+  symmetrized("B", problem.mass_asymmetry);
 }
 
 std::string result_table(const Solution& result, SolverType solver) {

@@ -47,7 +47,7 @@ class Products {
   Products(Ctx& context, HostContext& host, const SpmmProductOptions& options)
       : context_(context), host_(host), options_(options) {
     A_ = read_input(options.matrix, "A", [this](const std::filesystem::path& path) {
-      return detail::load_matrix(host_, path.string());
+      return detail::load_matrix(host_, path.string(), options_.first_line);
     });
     if (options.block.empty()) {
       B_ = {host_, A_.cols(), options.columns};

@@ -151,7 +151,7 @@ def eigsh_interval(
     )
     options.default_tolerance(problem.dtype)
     result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
-    if result.straddles.any() and options.on_failure != "ignore":
+    if result.straddles.any() and options.on_failure != "return":
         values = ", ".join(f"{value:.12g}" for value in result.eigenvalues[result.straddles])
         warnings.warn(
             f"eigenvalues that may lie beyond an end of the interval, by their error bounds: {values}",

@@ -45,12 +45,12 @@ class Result:
     eigenvector, right singular vector or solution per column. They and `left_vectors` are arrays of
     NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
-    `error_bounds` bound the errors of the eigenvalues or singular values. `straddles` marks
-    the eigenvalues of an interval that may lie beyond one of its ends, by their error bounds.
+    `error_bounds` bound the errors of the eigenvalues or singular values. `straddles` marks the
+    eigenvalues of an interval that may lie beyond one of its ends, by their error bounds.
     `null_vectors` counts the leading pairs with lambda = 0 that the graph of A showed before the
-    solve. `peak_bytes` is the
-    largest memory that the solve held on its device, `peak_bytes_most` that on the device of
-    several that held most."""
+    solve. `asymmetry` is the largest |a_ij - a_ji| relative to the largest entry that `symmetrize`
+    has removed. `peak_bytes` is the largest memory that the solve held on its device,
+    `peak_bytes_most` that on the device of several that held most."""
 
     status: str
     reason: str
@@ -78,6 +78,7 @@ class Result:
     orthogonality: float
     history: np.ndarray
     timings: dict[str, Any] = field(default_factory=dict)
+    asymmetry: float = 0.0
     peak_bytes: int = 0
     peak_bytes_most: int = 0
 

@@ -64,11 +64,8 @@ class IntervalSolve {
   void widen_spectrum();
   void measure();
   bool settled() const;
-  double beyond(Index pair) const;
-  bool straddles(Index pair) const;
   bool contains(Index pair) const;
   double worst_residual() const;
-  std::string crowd() const;
   void end_crowded(std::string reason);
   void end_if_lost(const FrontStatus& status);
   Index n() const noexcept { return rows_.global; }  // order of the problem
