@@ -128,6 +128,12 @@ class Eigenpairs(unittest.TestCase):
         self.assertEqual(self.kinds(**wide), {"unmarked"})
         self.assertEqual(self.kinds(**{**wide, "limited_by_rounding": [True] * 4}), {"idle_mark"})
 
+    def test_sentences_that_contradict_counts(self):
+        self.assertEqual(self.kinds(reason="all pairs converged: 4 of 4 pairs converged"), set())
+        self.assertEqual(self.kinds(reason="all pairs converged: 3 of 4 pairs converged"), {"reason"})
+        self.assertEqual(self.kinds(reason="all converged, worst residual nan"), {"reason"})
+        self.assertEqual(self.kinds(converged=[True, True, False, True]), {"reason"})
+
     def test_endings(self):
         self.assertEqual(self.kinds(exit_code=3), {"exit_code"})
         self.assertEqual(self.kinds(exit_code=3, status="max_iterations"), {"unfinished"})

@@ -10,7 +10,8 @@ class Problem:
     """A x = lambda B x, the singular triplets of A, A X = B or min |B - A X|, all matrices dense.
 
     kind: eigen, triplets, linear or least_squares. `refuse`: why no answer would be right, empty
-    where there is one. `about`: the values drawn, for a reader of a finding."""
+    where there is one. `interval`: whether the pairs of an interval are wanted. `about`: the values
+    drawn, for a reader of a finding."""
 
     A: np.ndarray
     B: np.ndarray | None = None
@@ -18,6 +19,7 @@ class Problem:
     kind: str = "eigen"
     about: str = ""
     refuse: str = ""
+    interval: bool = False
 
 
 FAMILIES = {}  # name -> (kind, function)
