@@ -241,4 +241,24 @@ def triplets(case, problem, outcome):
     for i in np.flatnonzero(off > limit * np.sqrt(right))[:1]:
         near = np.min(np.abs(exact.values - sigma[i])) <= limit[i] + exact.error
         findings.append(wrong("missed" if near else "value", describe(i, sigma, values, "")))
-    return findings
+    return findings or triplet_bounds(case, A, outcome, sigma, values, off)
+
+
+def triplet_bounds(case, A, outcome, sigma, values, off):
+    """The error bounds of singular values hold, and are small or at the level of rounding of A."""
+    if outcome.result.get("error_bounds") is None:
+        return [wrong("unbounded", "the result has no error bounds")]
+    bounds = np.ldexp(np.array(outcome.result["error_bounds"], dtype=np.float64), -A.exponent)
+    marks = np.array(outcome.result["limited_by_rounding"], dtype=bool)
+    for i in np.flatnonzero(off > bounds * (1 + 1e-6))[:1]:
+        return [wrong("bound", describe(i, sigma, values, f"the bound is {bounds[i]:.1e}"))]
+    if case.digits is None:
+        return []
+    floor = 10 * max(A.matrix.shape) * case.epsilon * np.linalg.norm(A.matrix, 2)
+    large = bounds > 1.001 * case.digits * np.abs(sigma)
+    for i in np.flatnonzero(large & ~marks)[:1]:
+        return [wrong("unmarked", describe(i, sigma, values, f"the bound is {bounds[i]:.1e}"))]
+    for i in np.flatnonzero(large & (bounds > floor))[:1]:
+        return [wrong("no_digits", describe(
+            i, sigma, values, f"the bound is {bounds[i]:.1e}, rounding explains {floor:.1e}"))]
+    return []

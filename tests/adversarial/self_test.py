@@ -155,9 +155,15 @@ class Others(unittest.TestCase):
         A = np.random.default_rng(1).standard_normal((12, 7))
         U, sigma, V = np.linalg.svd(A, full_matrices=False)
         case = Case("kahan", 7, 1, "block_lanczos", {"nev": 2, "which": "largest"})
-        for places, expected in (([0, 1], set()), ([0, 2], {"missed"})):
+        size = sigma[0]
+        for places, change, bound, mark, expected in (
+                ([0, 1], 0, 1e-13, False, set()), ([0, 2], 0, 1e-13, False, {"missed"}),
+                ([0, 1], 1e-10, 1e-11, False, {"bound"}), ([0, 1], 0, 1e-3, False, {"unmarked"}),
+                ([0, 1], 0, 1e-3, True, {"no_digits"})):
             outcome = Outcome(0, 0, 0, "", {"status": "converged",
-                                            "singular_values": sigma[places].tolist()})
+                                            "singular_values": (sigma[places] + change).tolist(),
+                                            "error_bounds": [bound * size] * 2,
+                                            "limited_by_rounding": [mark] * 2})
             outcome.arrays = {"left_vectors": U[:, places], "right_vectors": V[places].T}
             self.assertEqual(kinds(case, Problem(A, kind="triplets"), outcome), expected)
 
