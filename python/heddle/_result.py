@@ -45,7 +45,8 @@ class Result:
     eigenvector, right singular vector or solution per column. They and `left_vectors` are arrays of
     NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
-    `error_bounds` bound the errors of the eigenvalues or singular values. `null_vectors` counts the
+    `error_bounds` bound the errors of the eigenvalues or singular values. `error_estimates` estimate
+    |x - A^-1 b| / |x| of linear systems in the energy norm. `null_vectors` counts the
     leading pairs with lambda = 0 that the graph of A showed before the solve. `peak_bytes` is the
     largest memory that the solve held on its device, `peak_bytes_most` that on the device of
     several that held most."""
@@ -70,6 +71,7 @@ class Result:
     limited_by_rounding: np.ndarray
     residual_norms: np.ndarray
     backward_errors: np.ndarray
+    error_estimates: np.ndarray
     infinite_eigenvalues: int
     null_vectors: int
     orthogonality: float
@@ -155,6 +157,7 @@ class Result:
             limited_by_rounding=part(self.limited_by_rounding),
             residual_norms=part(self.residual_norms),
             backward_errors=part(self.backward_errors),
+            error_estimates=part(self.error_estimates),
         )
 
 
@@ -210,6 +213,7 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
         limited_by_rounding=np.array(solution.limited_by_rounding, dtype=bool),
         residual_norms=_array(solution.residual_norms),
         backward_errors=_array(solution.backward_errors),
+        error_estimates=_array(solution.error_estimates),
         infinite_eigenvalues=solution.infinite_eigenvalues,
         null_vectors=solution.null_vectors,
         orthogonality=solution.orthogonality,
