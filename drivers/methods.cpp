@@ -88,6 +88,7 @@ Solved<T, Space> solved(LinearResult<T, Space> result) {
   solution.orthogonalization = result.orthogonalization;
   solution.matrix_passes = result.matrix_passes;
   solution.backward_errors = result.backward_errors;
+  solution.error_estimates = result.error_estimates;
   return {std::move(solution), std::move(result.solution)};
 }
 

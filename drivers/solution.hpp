@@ -62,6 +62,7 @@ struct Solution {
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;
+  std::vector<double> error_estimates;
   std::vector<double> residual_norms;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;

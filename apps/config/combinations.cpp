@@ -152,7 +152,8 @@ void check_least_squares(const Config& config) {
                                   fmt::join(suitable, ", ")));
   }
   exclude(config, "transform: normal_equations",
-          {{"checkpoint", !config.request.checkpoint.file.empty()}});
+          {{"solver.project_rhs", config.request.project_rhs},
+           {"checkpoint", !config.request.checkpoint.file.empty()}});
 }
 
 void check_transform(const Config& config) {

@@ -120,6 +120,7 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     json["matrix_passes"] = result.matrix_passes;
     json["residuals"] = result.residuals;
     json["backward_errors"] = result.backward_errors;
+    json["error_estimates"] = result.error_estimates;
   }
   json["converged"] = result.converged;
 }

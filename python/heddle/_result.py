@@ -45,12 +45,13 @@ class Result:
     eigenvector, right singular vector or solution per column. They and `left_vectors` are arrays of
     NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
-    `error_bounds` bound the errors of the eigenvalues or singular values. `straddles` marks the
-    eigenvalues of an interval that may lie beyond one of its ends, by their error bounds.
-    `null_vectors` counts the leading pairs with lambda = 0 that the graph of A showed before the
-    solve. `asymmetry` is the largest |a_ij - a_ji| relative to the largest entry that `symmetrize`
-    has removed. `peak_bytes` is the largest memory that the solve held on its device,
-    `peak_bytes_most` that on the device of several that held most."""
+    `error_bounds` bound the errors of the eigenvalues or singular values. `error_estimates` estimate
+    |x - A^-1 b| / |x| of linear systems in the energy norm. `straddles` marks the eigenvalues of an
+    interval that may lie beyond one of its ends, by their error bounds. `null_vectors` counts the
+    leading pairs with lambda = 0 that the graph of A showed before the solve. `asymmetry` is the
+    largest |a_ij - a_ji| relative to the largest entry that `symmetrize` has removed. `peak_bytes`
+    is the largest memory that the solve held on its device, `peak_bytes_most` that on the device of
+    several that held most."""
 
     status: str
     reason: str
@@ -73,6 +74,7 @@ class Result:
     straddles: np.ndarray
     residual_norms: np.ndarray
     backward_errors: np.ndarray
+    error_estimates: np.ndarray
     infinite_eigenvalues: int
     null_vectors: int
     orthogonality: float
@@ -160,6 +162,7 @@ class Result:
             straddles=part(self.straddles),
             residual_norms=part(self.residual_norms),
             backward_errors=part(self.backward_errors),
+            error_estimates=part(self.error_estimates),
         )
 
 
@@ -216,6 +219,7 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
         straddles=np.array(solution.straddles, dtype=bool),
         residual_norms=_array(solution.residual_norms),
         backward_errors=_array(solution.backward_errors),
+        error_estimates=_array(solution.error_estimates),
         infinite_eigenvalues=solution.infinite_eigenvalues,
         null_vectors=solution.null_vectors,
         orthogonality=solution.orthogonality,

@@ -46,7 +46,8 @@ class Extras(TypedDict, total=False):
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion, precision, max_basis, filter,
-    factorization, algorithm, kernel, refresh_interval, checkpoint, checkpoint_every, resume."""
+    factorization, algorithm, project_rhs, kernel, refresh_interval, checkpoint, checkpoint_every,
+        resume."""
 
     method: str
     preconditioner: str | dict[str, Any]
@@ -67,6 +68,7 @@ class Extras(TypedDict, total=False):
     filter: str
     factorization: str
     algorithm: str
+    project_rhs: bool
     kernel: str
     refresh_interval: int
     checkpoint: str

@@ -80,6 +80,10 @@ struct LinearResult {
   /// if it has one, else the largest Rayleigh quotient of the search directions. Rounding limits
   /// the backward error to about ε from below.
   std::vector<double> backward_errors;
+  /// An estimate of the relative error of each column in the energy norm, ‖x − A⁻¹b‖_A/‖x‖_A, from
+  /// the coefficients of its last steps. It is no bound: it is too small where the steps so far
+  /// have not met a part of the solution. NaN without a step.
+  std::vector<double> error_estimates;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   MultiVector<T, Space> solution;  ///< n×b

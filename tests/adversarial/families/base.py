@@ -11,7 +11,8 @@ class Problem:
 
     kind: eigen, triplets, linear or least_squares. `refuse`: why no answer would be right, empty
     where there is one. `interval`: whether the pairs of an interval are wanted. `about`: the values
-    drawn, for a reader of a finding."""
+    drawn, for a reader of a finding. `held`: rows that large diagonal entries hold, in which the
+    solution is about b_i / a_ii."""
 
     A: np.ndarray
     B: np.ndarray | None = None
@@ -20,6 +21,7 @@ class Problem:
     about: str = ""
     refuse: str = ""
     interval: bool = False
+    held: np.ndarray | None = None
 
 
 FAMILIES = {}  # name -> (kind, function)
