@@ -118,16 +118,17 @@ TEST_P(StiffParts, OfSeveralStiffnessesAreFoundInOneSolve) {
   }
   HostContext context;
   auto A = springs.matrix(context);
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  // The two motions have nearly the same value and very different rounding errors.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<double> values = smallest(context, A, 3, seed);
     ASSERT_EQ(values.size(), 3u);
-    EXPECT_NEAR(values[0], 0.00025, 1e-5 + 1e-14 * GetParam());
-    EXPECT_NEAR(values[1], 0.00025, 1e-5 + 1e-14 * GetParam());
-    EXPECT_NEAR(values[2], laplace_smallest_eigenvalues({20, 20}, 1)[0], 1e-4);
+    EXPECT_NEAR(values[0], 0.00025, 1e-5 + 1e-14 * GetParam()) << seed;
+    EXPECT_NEAR(values[1], 0.00025, 1e-5 + 1e-14 * GetParam()) << seed;
+    EXPECT_NEAR(values[2], laplace_smallest_eigenvalues({20, 20}, 1)[0], 1e-4) << seed;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stiffnesses, StiffParts, testing::Values(1e4, 1e6));
+INSTANTIATE_TEST_SUITE_P(Stiffnesses, StiffParts, testing::Values(1e4, 1e6, 1e7));
 
 TEST(MissedPairs, AreFoundBesideAMassMatrixAndWithoutAMatrix) {
   // diag(1, 2, …, 300) beside [[s, c − s], [c − s, s]], whose values are c and 2s − c, as an
