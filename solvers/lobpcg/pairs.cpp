@@ -38,6 +38,16 @@ bool more_to_come(const LobpcgPairs& pairs, const RitzValues& ritz, Index nev) n
   return pairs.locked() + ritz.count() < nev;
 }
 
+/// What a pair must meet to be locked. Locked vectors do not improve any more. So rounding does not
+/// excuse the error of a value while its residual is above rounding: the rounding errors belong to
+/// the vector. If several values are nearly equal, a Rayleigh–Ritz step makes other vectors of
+/// them, some of which may have smaller rounding errors. `waited`: steps since pairs were locked.
+PairLimits limits_of_locking(const LobpcgPairs& pairs, const RitzValues& ritz,
+                             const EigenOptions& options, Index waited) {
+  return {locking_factor(pairs.convergence(), options.tolerance, waited),
+          more_to_come(pairs, ritz, options.nev) && waited > kLockingPatience};
+}
+
 }  // namespace
 
 LobpcgPairs::LobpcgPairs(Index nev, Index block)
@@ -70,7 +80,8 @@ LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   return {residuals_, dual_residuals_, roundings_};
 }
 
-bool LobpcgPairs::passes(const RitzValues& ritz, Index j, const Limits& limits, bool exact) const {
+bool LobpcgPairs::passes(const RitzValues& ritz, Index j, const PairLimits& limits,
+                         bool exact) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz.theta[column];
   const double factor = strictness_ * limits.factor;
@@ -82,17 +93,6 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, const Limits& limits, 
   const bool value = convergence_.value_passes(theta, value_bounds_[column], rounding, factor) ||
                      convergence_.is_zero(theta, residuals_[column]);
   return value && (exact || convergence_.settled(theta, ritz.change[column]));
-}
-
-/// What a pair must meet to be locked at this iteration. Locked vectors do not improve any more.
-/// So rounding does not excuse the error of a value while its residual is above rounding: the
-/// rounding errors belong to the vector. If several values are nearly equal, a Rayleigh–Ritz step
-/// makes other vectors of them, some of which may have smaller rounding errors.
-LobpcgPairs::Limits LobpcgPairs::limits_of_locking(const RitzValues& ritz, Index iteration) const {
-  const Index waited = iteration - last_lock_;
-  const bool needs_room = more_to_come(*this, ritz, options_->nev);
-  return {locking_factor(convergence_, options_->tolerance, waited),
-          needs_room && waited > kLockingPatience};
 }
 
 bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
@@ -122,10 +122,11 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
-  const Limits limits =
-      more_to_come(*this, ritz, options_->nev) ? limits_of_locking(ritz, iteration) : Limits{};
+  const PairLimits limits = more_to_come(*this, ritz, options_->nev)
+                                ? limits_of_locking(*this, ritz, *options_, iteration - last_lock_)
+                                : PairLimits{};
   leading_ = resting_ = wanted_in_X_ = 0;
-  const Limits rest{limits.factor, false};
+  const PairLimits rest{limits.factor, false};
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
     const auto ahead = std::count_if(
@@ -190,12 +191,12 @@ GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
                             Index iteration) const {
   // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
-  // that have just been replaced come to fill it.
-  if (guessed && !more_to_come(*this, ritz, options_->nev) &&
-      !evidence_.shows_all(guards(ritz), guessed)) {
-    return 0;
+  // that have just been replaced come to fill it. Guesses may be pairs beyond the wanted ones,
+  // whose places in X the missing ones take, until all of X has converged.
+  if (guessed && !evidence_.shows_all(guards(ritz), guessed)) {
+    return std::min(leading_, wanted_in_X_) < ritz.count() ? 0 : ritz.count();
   }
-  const Limits limits = limits_of_locking(ritz, iteration);
+  const PairLimits limits = limits_of_locking(*this, ritz, *options_, iteration - last_lock_);
   Index k = 0;
   while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, limits, exact)) ++k;
   return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;

@@ -18,6 +18,13 @@ inline Index resting_columns(Index leading, Index columns, Index unit) noexcept 
   return leading == columns ? leading : leading - leading % unit;
 }
 
+/// What a pair must meet: the criterion times `factor`, and whether the error of its value may be
+/// as large as rounding although the residual is not.
+struct PairLimits {
+  double factor = 1;
+  bool rounding = true;
+};
+
 /// The bookkeeping of the pairs of a LOBPCG solve, without their vectors: which pairs are locked,
 /// and which of the pairs in X are wanted, have converged or may be locked.
 ///
@@ -87,7 +94,7 @@ class LobpcgPairs {
   GuardEvidence& evidence() noexcept { return evidence_; }
 
   /// The number of leading pairs of X that get no search directions: those that pass without the
-  /// excuse of rounding, see `Limits`, and without the guard vectors for which `all_converged`
+  /// excuse of rounding, see `PairLimits`, and without the guard vectors for which `all_converged`
   /// waits.
   Index at_rest(const RitzValues& ritz, bool guessed) const;
 
@@ -129,14 +136,7 @@ class LobpcgPairs {
   void archive(Archive& archive);
 
  private:
-  /// What a pair must meet: the criterion times `factor`, and whether the error of its value may be
-  /// as large as rounding although the residual is not.
-  struct Limits {
-    double factor = 1;
-    bool rounding = true;
-  };
-  Limits limits_of_locking(const RitzValues& ritz, Index iteration) const;
-  bool passes(const RitzValues& ritz, Index j, const Limits& limits, bool exact) const;
+  bool passes(const RitzValues& ritz, Index j, const PairLimits& limits, bool exact) const;
 
   const EigenOptions* options_ = nullptr;
   Index block_ = 0;
