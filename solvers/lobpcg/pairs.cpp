@@ -14,6 +14,10 @@ constexpr double kLockingFactor = 0.1;
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
+/// Steps may improve residuals that are above this share of the noise floor: that of a vector in
+/// soft rows is far below the noise floor, which belongs to the stiffest rows.
+constexpr double kImproving = 0.01;
+
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
@@ -86,10 +90,10 @@ bool LobpcgPairs::passes(const RitzValues& ritz, Index j, const PairLimits& limi
   const double theta = ritz.theta[column];
   const double factor = strictness_ * limits.factor;
   if (!convergence_.passes(theta, residuals_[column], factor)) return false;
-  const bool at_noise = convergence_.residual_is_rounding(theta, residuals_[column]);
-  if (exact && at_noise) return true;
+  if (exact && convergence_.residual_is_rounding(theta, residuals_[column])) return true;
   // A claim that was refuted may have failed at the rounding of a value, too.
-  const double rounding = limits.rounding || at_noise ? strictness_ * roundings_[column] : 0;
+  const bool improves = !convergence_.residual_is_rounding(theta, residuals_[column] / kImproving);
+  const double rounding = limits.rounding || !improves ? strictness_ * roundings_[column] : 0;
   const bool value = convergence_.value_passes(theta, value_bounds_[column], rounding, factor) ||
                      convergence_.is_zero(theta, residuals_[column]);
   return value && (exact || convergence_.settled(theta, ritz.change[column]));
