@@ -76,6 +76,9 @@ class PlacedProblem {
     if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
+    if (!is_eigensolver(request.method) && problem.null_space && !problem.null_space->complete) {
+      problem.null_space.reset();  // a preconditioner must know all null vectors
+    }
     if (problem.preconditioner) {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
     } else if (plan.kind != nullptr) {

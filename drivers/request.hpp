@@ -73,6 +73,9 @@ struct Request {
   /// The library that factors A − σB or B for block Lanczos.
   FactorLibrary factorization = FactorLibrary::automatic;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
+  /// Block CG: whether the parts of right-hand sides along the known null vectors of A are removed.
+  /// Without it, a right-hand side with such a part has no solution.
+  bool project_rhs = false;
   PreconditionerRequest preconditioner{};
   SpmmOptions spmm{};
   /// The order of the rows and columns of A, B and all blocks while the solve runs. Results have

@@ -221,6 +221,15 @@ void SolverSchema::own_options() {
       .only_for({SolverType::block_cg})
       .tuning()
       .option("--algorithm");
+  add("solver.project_rhs",
+      "whether the parts of right-hand sides along the known null vectors of a singular A are "
+      "removed; with such a part there is no solution")
+      .choice<bool>({{"true", true}, {"false", false}},
+                    [](Config& config) -> bool& { return config.request.project_rhs; })
+      .fallback("false")
+      .only_for({SolverType::block_cg})
+      .option("--project-rhs")
+      .aliases({"remove_null_space", "mat_null_space", "nullspace"});
 }
 
 void SolverSchema::preconditioner() {
