@@ -250,7 +250,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     const ProblemScaling scaling = scaling_of(problem, request);
     Request scaled = with_block_size(request, problem.sizes(), device.is_host());
     scale(device.host(), problem, scaled, scaling);
-    const bool by_rows = keeps_vectors && device.processes() > 1 && scaling == ProblemScaling{};
+    const bool by_rows = keeps_vectors && device.processes() > 1 && scaling.changes_nothing();
     Solution solution =
         solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context, by_rows},
                  std::move(problem), scaled, unscaled(monitor, scaling));
