@@ -33,8 +33,9 @@ void check_factorization(FactorLibrary library, bool on_gpu);
 
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
 /// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
-/// smallest eigenvalues it may factor A − σB instead. If B is singular, or is not diagonal and this
-/// factorisation is cheap, block Lanczos gets only the factorisation and no B⁻¹.
+/// smallest eigenvalues it may factor A − σB instead. If B is singular, if the request asks for the
+/// inverse, or if B is not diagonal and this factorisation is cheap, block Lanczos gets only the
+/// factorisation and no B⁻¹: dividing by a graded B is not backward stable.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
@@ -265,7 +266,7 @@ class PlacedProblem {
     if (!B_) return;
     if (sizes_.infinite_eigenvalues > 0) {
       require_shifted_inverse(context);
-    } else if (diagonal_mass) {
+    } else if (diagonal_mass && request.filter != LanczosFilter::inverse) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
       invert_mass(context, request.factorization, monitor);

@@ -252,7 +252,7 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     const ProblemScaling scaling = scaling_of(problem, scaled);
     scale(device.host(), problem, scaled, scaling);
     const bool by_rows =
-        keeps_vectors && device.processes() > 1 && scaling == ProblemScaling{} && held.empty();
+        keeps_vectors && device.processes() > 1 && scaling.changes_nothing() && held.empty();
     Solution solution =
         solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context, by_rows},
                  std::move(problem), scaled, unscaled(monitor, scaling));
