@@ -83,9 +83,10 @@ EigenConvergence EigenConvergence::in_rows(double size) const noexcept {
   return local;
 }
 
-bool EigenConvergence::leaves_digits(double lambda, double bound, double most) const noexcept {
+bool EigenConvergence::leaves_digits(double lambda, double bound, double most, double a,
+                                     double b) const noexcept {
   const double size = std::abs(lambda);
-  const double explained = std::min(most * size, largest_rounding(lambda));
+  const double explained = std::min(most * size, noise_floor() * (kRowsOfVector * a + size * b));
   return bound <= std::max({kDigitsAtRounding * size, tolerance_ * size, explained});
 }
 

@@ -383,14 +383,20 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
   return roundings_;
 }
 
+/// The size of the rows of A where vector j lives.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::size_of_rows(const EigenConvergence& convergence,
+                                           std::size_t j) const {
+  return error_norms_.size_of_rows(sizes_of_rows_[j], sizes_B_[j], convergence.norm_A());
+}
+
 /// The criterion for pair j in the rows of A where its vector lives. `solved`: as in `Neighbours`.
 template <Scalar T, class Ctx>
 EigenConvergence EigenVerifier<T, Ctx>::in_rows_of(const EigenConvergence& convergence,
                                                    std::size_t j, bool solved) const {
   const double norm = convergence.norm_A();
-  return convergence.in_rows(solved
-                                 ? error_norms_.size_A(sizes_A_[j], norm) / squares_[j]
-                                 : error_norms_.size_of_rows(sizes_of_rows_[j], squares_[j], norm));
+  return convergence.in_rows(solved ? error_norms_.size_A(sizes_A_[j], norm) / squares_[j]
+                                    : size_of_rows(convergence, j));
 }
 
 /// Whether value j has digits if its error is at most `bound`. Where its vector is the result of a
@@ -398,9 +404,11 @@ EigenConvergence EigenVerifier<T, Ctx>::in_rows_of(const EigenConvergence& conve
 template <Scalar T, class Ctx>
 bool EigenVerifier<T, Ctx>::has_digits(const EigenConvergence& convergence, std::size_t j,
                                        double bound, bool solved) const {
-  const double lambda = values_[j];
-  return in_rows_of(convergence, j, false).leaves_digits(lambda, bound, 1) ||
-         (solved && in_rows_of(convergence, j, true).leaves_digits(lambda, bound, kThreeDigits));
+  const double b = error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j];
+  const double a = error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j];
+  const double a_of_rows = size_of_rows(convergence, j) * b;
+  return convergence.leaves_digits(values_[j], bound, 1, a_of_rows, b) ||
+         (solved && convergence.leaves_digits(values_[j], bound, kThreeDigits, a, b));
 }
 
 /// The rounding error of value j. The quotient is θ + xᵀr with r = A x − θ B x, so that a θ that is

@@ -161,6 +161,7 @@ class EigenVerifier {
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   EigenConvergence in_rows_of(const EigenConvergence& convergence, std::size_t j,
                               bool solved) const;
+  double size_of_rows(const EigenConvergence& convergence, std::size_t j) const;
   bool has_digits(const EigenConvergence& convergence, std::size_t j, double bound,
                   bool solved) const;
   void list_pairs(const Neighbours& neighbours);

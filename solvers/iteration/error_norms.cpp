@@ -198,10 +198,11 @@ void ErrorNorms<T, Ctx>::measure_rows(Ctx& context, ConstBlock X, Numbers number
 }
 
 template <Scalar T, class Ctx>
-double ErrorNorms<T, Ctx>::size_of_rows(double number, double square,
+double ErrorNorms<T, Ctx>::size_of_rows(double number, double size_B,
                                         double norm_A) const noexcept {
   if (!weighs_A_) return norm_A;
-  return std::max(harmonic_mean_, std::pow(number / square, 1 / kRootOfRows));
+  const double weight = weighs_B_ ? size_B : size_B * size_B;  // Σ b x²
+  return std::max(harmonic_mean_, std::pow(number / weight, 1 / kRootOfRows));
 }
 
 template <Scalar T, class Ctx>

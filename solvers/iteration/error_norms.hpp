@@ -24,7 +24,7 @@ namespace heddle::detail {
 /// although the exact eigenvector is not in that row. What rounding allows is therefore measured by
 /// the size of the rows where x lives,
 ///
-///     (Σ_i b_i x_i² (a_i/b_i)^(1/4))⁴,   b_i the row sums of |B|, xᵀBx = 1,
+///     (Σ_i b_i x_i² (a_i/b_i)^(1/4) / Σ_i b_i x_i²)⁴,   b_i the row sums of |B|,
 ///
 /// to which a row with a small part of x adds little. It is at most a few times smaller than
 /// Σ_i a_i x_i² where x is spread over rows that differ 10⁴ times.
@@ -60,9 +60,10 @@ class ErrorNorms {
   void measure_rows(Ctx& context, ConstBlock X, Numbers numbers) const;
 
   /// The size of the rows of A where x lives, at least the harmonic mean of all rows that are not
-  /// zero: rounding errors in other rows reach the rows of isolated vertices of a graph. `square`:
-  /// xᵀBx. `norm_A`: ‖A‖₁, which is the result where the entries of A are not available.
-  double size_of_rows(double number, double square, double norm_A) const noexcept;
+  /// zero: rounding errors in other rows reach the rows of isolated vertices of a graph. `size_B`:
+  /// the number that `measure_sizes_B` gives for x. `norm_A`: ‖A‖₁, which is the result where the
+  /// entries of A are not available.
+  double size_of_rows(double number, double size_B, double norm_A) const noexcept;
 
   /// The same for B.
   void measure_sizes_B(Ctx& context, ConstBlock X, Numbers numbers) const;

@@ -144,7 +144,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
   result_.operator_applications = choice_.applications();
   result_.inverse_applications = choice_.inverse_applications();
   const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
-  const Index converged = none ? 0 : result_.history.back().converged;
+  const Index converged = none ? 0 : passed_pairs(result_);
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());

@@ -53,6 +53,9 @@ struct EigenResult {
   /// Whether rounding keeps the bound of each eigenvalue above tolerance·|λ|, so that no iteration
   /// could lower it. Such a pair counts as converged under `Criterion::eigenvalue`.
   std::vector<bool> limited_by_rounding;
+  /// Of the pairs of an interval: whether an end of the interval lies within the bound of the error
+  /// of each eigenvalue, so that the eigenvalue may lie beyond this end. Empty for other solves.
+  std::vector<bool> straddles;
   /// Whether values converged only because their residuals are rounding errors, with error bounds
   /// above 1e-6·|λ|, and an inverse would reach more of their digits.
   bool inverse_reaches_more_digits = false;

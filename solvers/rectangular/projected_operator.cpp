@@ -7,14 +7,32 @@ namespace heddle::detail {
 template <Scalar T, class Ctx>
 void ProjectedOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                             BlockView<T, Space> Y) {
-  A_.apply(context, X, Y);
-  if (Y.cols() > widest_) {
-    widest_ = Y.cols();
-    QtY_ = {context, Q_.cols(), widest_};
+  if (X.cols() > widest_) widen(context, X.cols());
+  if (side_ == ProjectedSide::result) {
+    A_.apply(context, X, Y);
+    return project(context, Y, Y);  // Y − Q Qᵀ A X   m×b
   }
-  const SmallView<double, Space> QtY = QtY_.view(Q_.cols(), Y.cols());
-  gram<T>(context, Q_, Y, QtY);             // Qᵀ A X   k×b
-  multiply<T>(context, -1, Q_, QtY, 1, Y);  // Y − Q Qᵀ A X   m×b
+  const BlockView<T, Space> PX = projected_.columns(0, X.cols());
+  project(context, X, PX);
+  A_.apply(context, PX, Y);  // A (X − Q Qᵀ X)   m×b
+}
+
+template <Scalar T, class Ctx>
+void ProjectedOperator<T, Ctx>::widen(Ctx& context, Index columns) {
+  widest_ = columns;
+  QtX_ = {context, Q_.cols(), columns};
+  if (side_ == ProjectedSide::result) return;
+  projected_ = {};
+  projected_ = {context, A_.cols(), columns};
+}
+
+/// Y ← (I − Q Qᵀ) X. Y may be X.
+template <Scalar T, class Ctx>
+void ProjectedOperator<T, Ctx>::project(Ctx& context, ConstBlockView<T, Space> X,
+                                        BlockView<T, Space> Y) {
+  const SmallView<double, Space> QtX = QtX_.view(Q_.cols(), X.cols());
+  gram<T>(context, Q_, X, QtX);                // Qᵀ X   k×b
+  multiply<T>(context, -1, Q_, QtX, 1, X, Y);  // X − Q Qᵀ X
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ProjectedOperator<T, Ctx>;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/earlier_parts.hpp>
@@ -10,16 +9,11 @@
 #include <heddle/solvers/rectangular/projected_operator.hpp>
 #include <heddle/solvers/rectangular/singular_solve.hpp>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace heddle::detail {
 namespace {
-
-/// Operations of the decomposition that take as long as a column's product with AᵀA, per row and
-/// column of A. Measured on the host with about five entries per row. On a GPU it is an estimate,
-/// as the decomposition runs on the host.
-template <class Ctx>
-constexpr double kOperationsOfProduct = std::same_as<Ctx, HostContext> ? 40 : 4;
 
 constexpr int kMaxRounds = 4;
 
@@ -29,6 +23,17 @@ constexpr double kMargin = 0.3;
 /// The smallest tolerance that an eigensolver can meet.
 template <Scalar T>
 constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// The errors of products with AᵀA relative to ‖A‖².
+template <Scalar T>
+constexpr double kProductErrors = 2 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+/// Triplets are sought behind the larger ones where the last one is this small beside the first of
+/// them: the errors of products shrink by as much.
+constexpr double kSmallBeside = 0.1;
+
+constexpr std::string_view kSquaresHide =
+    "the normal equations are solved to rounding, which leaves small singular values no digits";
 
 /// Another stream than those of the eigensolvers and of the extraction.
 constexpr std::uint64_t kNullStream = 1u << 21;
@@ -70,64 +75,8 @@ SingularResult<T, typename Ctx::Space> SingularSolve<T, Ctx>::run() {
   return std::move(result_);
 }
 
-template <Scalar T, class Ctx>
-void SingularSolve<T, Ctx>::solve_dense() {
-  if (route_ == SingularRoute::decompose) return decompose();
-  MultiVector<T, Space> identity(context_, tall_.A->cols(), n_);
-  set_identity(context_, identity.view(), tall_.A->column_range().first);
-  if (take_triplets(identity.view(), options_.nev)) end_dense();
-}
-
-template <Scalar T, class Ctx>
-void SingularSolve<T, Ctx>::decompose() {
-  release_workspaces();
-  if (!extraction_.decompose_all(context_, options_.which, U_.view(), V_.view())) {
-    end_not_finite();
-    return;
-  }
-  measure();
-  end_dense();
-}
-
-template <Scalar T, class Ctx>
-void SingularSolve<T, Ctx>::end_dense() {
-  if (criterion_.all_pass(errors())) {
-    control_.end(SolveStatus::converged, "solved as a dense problem");
-  } else {
-    control_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-}
-
-/// Whether to decompose all of A after the eigensolver has failed.
-template <Scalar T, class Ctx>
-bool SingularSolve<T, Ctx>::decomposition_may_help() const {
-  const SolveStatus status = control_.status();
-  // A limit of iterations below the default was set on purpose.
-  const bool limited = result_.iterations >= options_.max_iterations &&
-                       options_.max_iterations < EigenOptions{}.max_iterations;
-  return status != SolveStatus::converged && status != SolveStatus::interrupted &&
-         status != SolveStatus::time_limit && !limited && may_decompose();
-}
-
-/// Whether A is small enough for the available time and memory.
-template <Scalar T, class Ctx>
-bool SingularSolve<T, Ctx>::may_decompose() const {
-  return decomposition_.acceptable() &&
-         !control_.less_time_left_than(context_, decomposition_.seconds());
-}
-
-/// The number of columns whose products with AᵀA cost as much as the decomposition of A. Infinite
-/// where A is too large for it, so that block Lanczos may solve AᵀA as a dense problem instead.
-template <Scalar T, class Ctx>
-double SingularSolve<T, Ctx>::most_products() const {
-  if (!decomposition_.acceptable()) return std::numeric_limits<double>::infinity();
-  if (!may_decompose()) return std::numeric_limits<double>::max();  // until the time limit
-  return decomposition_.operations() /
-         (kOperationsOfProduct<Ctx> * (decomposition_.longer + decomposition_.shorter));
-}
-
-/// Rounds of the eigensolver on AᵀA, each with a stricter tolerance and from the vectors of the one
-/// before, until the triplets extracted from its vectors pass.
+/// The triplets by an eigensolver on AᵀA, and those that are too small beside ‖A‖₂ for that on A
+/// restricted to the vectors orthogonal to the larger ones.
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::iterate() {
   NormalEquationsOperator<T, Ctx> F(context_, tall_);
@@ -139,42 +88,120 @@ void SingularSolve<T, Ctx>::iterate() {
   } else {
     const double squared_norm = estimate_squared_norm(problem);
     if (context_.agree(monitor_.stops())) return control_.end(StopControl::kOnRequest);
-    if (!std::isfinite(squared_norm)) {
-      return control_.end(SolveStatus::breakdown, "products with A are not finite");
-    }
+    if (!std::isfinite(squared_norm)) return (void)end_not_finite();
+    result_.norm = std::sqrt(squared_norm);
     tolerance = first_tolerance(F.one_norm(), squared_norm);
   }
+  do_rounds(problem, tolerance);
+  while (!control_.ended()) deflate();
+}
+
+/// Rounds of the eigensolver on `problem`, each with a stricter tolerance and from the vectors of
+/// the one before, until the triplets extracted from its vectors pass. Where rounding errors of
+/// products with AᵀA keep the last triplets from passing, but not the first ones, `exact_` counts
+/// these, and the solve does not end.
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::do_rounds(EigenProblem<T, Ctx>& problem, double tolerance) {
+  const Index wanted = options_.nev - exact_;
   for (int round = 1;; ++round) {
-    tolerance = std::clamp(tolerance, kLeastTolerance<T>, kMargin);
+    const double least = kLeastTolerance<T> * noise_ratio();
+    tolerance = std::clamp(tolerance, std::min(least, kMargin), kMargin);
     const EigenResult<T, Space>& pairs = solve_eigenproblem(problem, tolerance);
     const Index found = std::ssize(pairs.eigenvalues);
     if (found > 0 && !take_triplets(pairs.eigenvectors.columns(0, found), found)) return;
     // Once all pairs are found, rounding may end a stricter round before its criterion holds, or
     // keep residuals from fresh products from confirming convergence.
     const bool rounding_ended =
-        (pairs.status == SolveStatus::stagnated && round > 1) ||
-        (pairs.status == SolveStatus::verification_failed && found == options_.nev);
+        (pairs.status == SolveStatus::stagnated && (round > 1 || exact_ > 0)) ||
+        (pairs.status == SolveStatus::verification_failed && found == wanted);
     if (pairs.status != SolveStatus::converged && !rounding_ended) {
       return control_.end(pairs.status, pairs.reason);
     }
-    if (criterion_.left_vectors_missing(errors()) && !complete_left_vectors()) return;
-    const double value_excess = criterion_.value_excess(errors());
-    // Values whose digits AᵀA cannot give are as exact as rounding allows.
-    const bool out_of_reach = kMargin * tolerance < kLeastTolerance<T> * value_excess;
+    const Index count = resolved_count();
+    const bool all_resolved = count == std::ssize(result_.singular_values);
+    if (all_resolved && !complete_left_vectors()) return;
+    const TripletErrors resolved = errors().leading(count);
+    const double value_excess = criterion_.value_excess(resolved);
+    // No smaller residual shows values that the squares hide.
+    const bool out_of_reach = kMargin * tolerance < least * value_excess;
     const bool last = rounding_ended || out_of_reach || round == kMaxRounds;
-    if (criterion_.all_pass(errors()) && (last || value_excess <= 1)) {
-      return control_.end(SolveStatus::converged, "all triplets converged and passed verification");
-    }
-    if (rounding_ended || tolerance <= kLeastTolerance<T>) {
-      return control_.end(SolveStatus::stagnated, "the normal equations are solved to rounding");
+    const bool enough = last || value_excess <= 1;
+    if (enough && may_deflate()) return;
+    if (!all_resolved && !complete_left_vectors()) return;
+    if (criterion_.all_pass(errors()) && enough) return end_passed();
+    if (rounding_ended || tolerance <= least) {
+      return control_.end(SolveStatus::stagnated, kSquaresHide);
     }
     if (round == kMaxRounds) {
       return control_.end(SolveStatus::verification_failed,
                           "the normal equations are solved, the triplets are not");
     }
-    tolerance *= kMargin / std::max(value_excess, criterion_.worst_excess(errors()));
-    problem.initial_guess = V_.columns(0, found);
+    tolerance *= kMargin / std::max(value_excess, criterion_.worst_excess(resolved));
+    problem.initial_guess = V_.columns(exact_, found);
   }
+}
+
+/// The triplets after the first `exact_` ones, by rounds with A (I − VVᵀ), where V holds the right
+/// vectors of these. Rounding errors of products with its square are as small as
+/// ε‖A‖ ‖A (I − VVᵀ)‖, while those of AᵀA are ε‖A‖².
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::deflate() {
+  const auto V = V_.columns(0, exact_);
+  ProjectedOperator<T, Ctx> A(*tall_.A, V, ProjectedSide::argument);
+  ProjectedOperator<T, Ctx> At(*tall_.A_transposed, V, ProjectedSide::result);
+  NormalEquationsOperator<T, Ctx> F(context_, {&A, &At});
+  EigenProblem<T, Ctx> problem;
+  problem.A = &F;
+  const double squared_norm = estimate_squared_norm(problem);
+  if (context_.agree(monitor_.stops())) return control_.end(StopControl::kOnRequest);
+  if (!std::isfinite(squared_norm)) return (void)end_not_finite();
+  largest_left_ = std::sqrt(squared_norm);
+  if (largest_left_ <= criterion_.noise_floor(result_.norm)) {
+    bound_values();  // of triplets that are zero to rounding
+    return complete_left_vectors() ? end_passed() : void();
+  }
+  const double digits = criterion_.rounding(result_.norm) / largest_left_;
+  problem.initial_guess = V_.columns(exact_, std::ssize(result_.singular_values) - exact_);
+  do_rounds(problem, kMargin * std::max(options_.tolerance, digits));
+}
+
+/// Ends a solve whose residuals pass.
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::end_passed() {
+  if (!criterion_.all_pass(errors()) || !criterion_.all_have_digits(errors())) {
+    return control_.end(SolveStatus::stagnated, kSquaresHide);
+  }
+  control_.end(SolveStatus::converged, "all triplets converged and passed verification");
+}
+
+/// The number of leading triplets beside which AᵀA hides no others.
+template <Scalar T, class Ctx>
+Index SingularSolve<T, Ctx>::resolved_count() const {
+  Index count = 0;
+  const TripletErrors all = errors();
+  while (count < std::ssize(all.values) && criterion_.resolved(all, count)) ++count;
+  return count;
+}
+
+/// Whether further triplets are found more exactly behind the leading ones that pass. If so, counts
+/// these as `exact_`.
+template <Scalar T, class Ctx>
+bool SingularSolve<T, Ctx>::may_deflate() {
+  const std::vector<double>& sigma = result_.singular_values;
+  if (options_.which == Which::smallest || sigma.empty()) return false;
+  const Index exact = criterion_.exact(errors());
+  if (exact <= exact_ || exact == std::ssize(sigma)) return false;
+  const double largest = sigma[static_cast<std::size_t>(exact_)];
+  if (sigma.back() > kSmallBeside * largest) return false;
+  exact_ = exact;
+  return true;
+}
+
+/// The errors of products with the square of the operator that is iterated with, relative to its
+/// norm, in units of ε.
+template <Scalar T, class Ctx>
+double SingularSolve<T, Ctx>::noise_ratio() const {
+  return exact_ > 0 ? result_.norm / largest_left_ : 1;
 }
 
 /// Whether the first cycle of the eigensolver finds ‖AᵀA‖₂, to which its criterion is then
@@ -185,8 +212,8 @@ bool SingularSolve<T, Ctx>::finds_norm() const {
          options_.criterion != Criterion::absolute;
 }
 
-/// A lower bound of ‖A‖₂² by one cycle of Lanczos steps. Also sets the norm of the result. NaN if
-/// products are not finite.
+/// A lower bound of the largest eigenvalue by one cycle of Lanczos steps. NaN if products are not
+/// finite.
 template <Scalar T, class Ctx>
 double SingularSolve<T, Ctx>::estimate_squared_norm(const EigenProblem<T, Ctx>& problem) {
   BlockLanczosOptions options;
@@ -199,9 +226,7 @@ double SingularSolve<T, Ctx>::estimate_squared_norm(const EigenProblem<T, Ctx>& 
   options.seed = options_.seed;
   const auto pairs = block_lanczos(context_, problem, options, monitor_.with_iteration({}));
   if (pairs.eigenvalues.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const double square = std::max(pairs.eigenvalues.front(), 0.0);
-  result_.norm = std::sqrt(square);
-  return square;
+  return std::max(pairs.eigenvalues.front(), 0.0);
 }
 
 /// The tolerance of the first round, from ‖AᵀA‖₁ where it is known and ‖A‖₂². The residual of an
@@ -222,6 +247,7 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
   const Monitor monitor = earlier.watch(monitor_);
   const auto fill = [&](EigenOptions& options) {
     options = options_;
+    options.nev = options_.nev - exact_;
     options.criterion = Criterion::norm;
     options.tolerance = tolerance;
     options.max_iterations = options_.max_iterations - result_.iterations;
@@ -235,7 +261,8 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
   } else {
     BlockLanczosOptions options;
     fill(options);
-    const auto products = static_cast<double>(problem.A->columns_applied());
+    const auto products =
+        static_cast<double>(applied()) / NormalEquationsOperator<T, Ctx>::kProducts;
     options.max_applications = std::max(1.0, most_products() - products);
     pairs = &block_lanczos(context_, problem, options, lanczos_workspace_, monitor);
   }
@@ -245,12 +272,21 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
   return *pairs;
 }
 
-/// Puts the `count` best triplets that the space of X holds into the result, with their errors. If
-/// they are not finite, ends the solve and returns false.
+/// Puts the best triplets that the spaces of X and of the first `exact_` vectors hold into the
+/// result, `count` beside these, with their errors. If they are not finite, ends the solve and
+/// returns false.
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::take_triplets(ConstBlockView<T, Space> X, Index count) {
-  const auto U = U_.columns(0, count);
-  if (!extraction_.extract(context_, options_.which, X, U, V_.columns(0, count))) {
+  const Index k = exact_ + count;
+  if (exact_ > 0) {
+    const auto all = V_.columns(0, k);
+    copy<T>(context_, X, V_.columns(exact_, count));
+    if (!extraction_.orthonormalize(context_, all, tall_.A->column_range().first)) {
+      return end_not_finite();
+    }
+    X = all;
+  }
+  if (!extraction_.extract(context_, options_.which, X, U_.columns(0, k), V_.columns(0, k))) {
     return end_not_finite();
   }
   measure();
@@ -286,12 +322,31 @@ void SingularSolve<T, Ctx>::bound_values() {
   bounds_.compute(below, above);
   value_bounds_.clear();
   for (Index j = 0; j < bounds_.size(); ++j) value_bounds_.push_back(bounds_.bound(j));
+  find_resolutions();
 }
 
-/// Finds vectors of the longer side for σ near zero, from the outermost σ to the last one whose
-/// triplet does not pass. If there are none, ends the solve and returns false.
+/// Where the largest are wanted, a missing one may hide in the rounding errors of products with the
+/// square of A, or of what is left of A. Those of the exact triplets have been found before.
+template <Scalar T, class Ctx>
+void SingularSolve<T, Ctx>::find_resolutions() {
+  const std::vector<double>& sigma = result_.singular_values;
+  const bool squared = route_ == SingularRoute::iterate && !decomposed_;
+  resolutions_.resize(sigma.size(), 0);
+  if (!squared) resolutions_.assign(sigma.size(), 0);
+  if (!squared || options_.which == Which::smallest) return;
+  const double left = exact_ > 0 ? largest_left_ : result_.norm;
+  const double root = std::sqrt(kProductErrors<T>) * std::sqrt(result_.norm) * std::sqrt(left);
+  for (std::size_t j = static_cast<std::size_t>(exact_); j < sigma.size(); ++j) {
+    resolutions_[j] = hidden_in_squares(sigma[j], root);
+  }
+}
+
+/// Finds vectors of the longer side for σ near zero where nothing else is missing, from the
+/// outermost σ to the last one whose triplet does not pass. If there are none, ends the solve and
+/// returns false.
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::complete_left_vectors() {
+  if (!criterion_.left_vectors_missing(errors())) return true;
   release_workspaces();
   const Index k = std::ssize(result_.singular_values);
   const bool smallest = options_.which == Which::smallest;
@@ -308,7 +363,7 @@ bool SingularSolve<T, Ctx>::complete_left_vectors() {
   options.stream = kNullStream;
   // The search removes the range of A restricted to vectors orthogonal to V. It must not remove the
   // range of A V, which contains the wanted vectors with σ ≠ 0.
-  ProjectedOperator<T, Ctx> beside_V(context_, *tall_.A_transposed, V_.columns(0, k));
+  ProjectedOperator<T, Ctx> beside_V(*tall_.A_transposed, V_.columns(0, k));
   const AdjointPair<T, Ctx> others{tall_.A, &beside_V};
   const SolveStatus status = NullVectors<T, Ctx>(context_, others, options, control_, monitor_)
                                  .find(known, U, result_.orthogonalization);
@@ -324,8 +379,9 @@ bool SingularSolve<T, Ctx>::complete_left_vectors() {
 /// The errors of the triplets that were measured last.
 template <Scalar T, class Ctx>
 TripletErrors SingularSolve<T, Ctx>::errors() const {
-  return {result_.singular_values, extraction_.residuals(), result_.orthogonality, result_.norm,
-          value_bounds_};
+  return {result_.singular_values, extraction_.residuals(),
+          result_.orthogonality,   result_.norm,
+          value_bounds_,           resolutions_};
 }
 
 /// Columns multiplied by A or Aᵀ since the solve began.
@@ -350,9 +406,11 @@ bool SingularSolve<T, Ctx>::end_not_finite() {
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::write_end() {
   result_.status = control_.status();
-  const double rounding = TripletCriterion<T>::rounding(result_.norm);
   for (std::size_t j = 0; j < value_bounds_.size(); ++j) {
-    const double bound = value_bounds_[j];
+    // Vectors that are orthonormal up to δ change σ by up to δσ.
+    const double rounding = TripletCriterion<T>::rounding(result_.norm) +
+                            result_.orthogonality * result_.singular_values[j];
+    const double bound = value_bounds_[j] + resolutions_[j];
     const double wanted = options_.tolerance * result_.singular_values[j];
     // A solve that has converged has left errors above the tolerance only to rounding.
     const bool rounded =
@@ -363,12 +421,13 @@ void SingularSolve<T, Ctx>::write_end() {
   }
   const std::vector<double>& r = result_.residuals;
   for (Index j = 0; j < std::ssize(r); ++j) {
-    result_.converged.push_back(criterion_.passes(errors(), j));
+    result_.converged.push_back(criterion_.passes(errors(), j) &&
+                                (decomposed_ || criterion_.has_digits(errors(), j)));
   }
   const double worst =
       r.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(r.begin(), r.end());
-  result_.reason =
-      fmt::format("{}: {} triplets, worst residual {:.2e}", control_.reason(), r.size(), worst);
+  result_.reason = fmt::format("{}: {} triplets", control_.reason(), r.size());
+  write_worst_residual(worst, result_.reason);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;

@@ -35,6 +35,12 @@ class SingularSolve {
   double most_products() const;
 
   void iterate();
+  void do_rounds(EigenProblem<T, Ctx>& problem, double tolerance);
+  void deflate();
+  void end_passed();
+  Index resolved_count() const;
+  bool may_deflate();
+  double noise_ratio() const;
   bool finds_norm() const;
   double estimate_squared_norm(const EigenProblem<T, Ctx>& problem);
   double first_tolerance(std::optional<double> one_norm, double squared_norm) const;
@@ -44,6 +50,7 @@ class SingularSolve {
   bool take_triplets(ConstBlockView<T, Space> X, Index count);
   void measure();
   void bound_values();
+  void find_resolutions();
   bool complete_left_vectors();
   TripletErrors errors() const;
 
@@ -70,6 +77,10 @@ class SingularSolve {
   BlockLanczosWorkspace<T, Ctx> lanczos_workspace_;
   ErrorBounds bounds_;
   std::vector<double> value_bounds_;  // of the errors of σ, without rounding
+  std::vector<double> resolutions_;   // see `TripletErrors`
+  Index exact_ = 0;                   // leading triplets behind which the others are sought
+  double largest_left_ = 0;           // ‖A (I − VVᵀ)‖₂ for their right vectors V
+  bool decomposed_ = false;           // whether all of A was decomposed
   SingularResult<T, Space> result_;
 };
 

@@ -18,7 +18,7 @@ enum class SingularSolver {
 /// as the default. `nev` counts triplets, from 1 to min(m, n). A triplet counts as converged when
 /// both ‖A v − σ u‖₂ and ‖Aᵀu − σ v‖₂ are at most tolerance·‖A‖₂ (`norm`, `eigenvalue`),
 /// tolerance·σ (`relative`) or tolerance (`absolute`). `eigenvalue` also asks that the error of σ
-/// be at most tolerance·σ, or as small as AᵀA allows in the precision of the solve.
+/// be at most tolerance·σ, or as small as rounding of A allows in the precision of the solve.
 struct SingularOptions : EigenOptions {
   SingularOptions() noexcept { which = Which::largest; }
 
@@ -64,7 +64,9 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
 /// the triplets are extracted from A: A V = Q R and the singular value decomposition
 /// R = P diag(σ) Zᵀ give U = Q P and V ← V Z, the best triplets that the space of V contains. Where
 /// the residuals of the triplets are larger than the criterion allows, the eigensolver continues
-/// from V with a stricter tolerance, up to three times.
+/// from V with a stricter tolerance, up to three times. Largest σ that are so small beside ‖A‖₂
+/// that rounding errors of AᵀA hide them are found with A (I − V Vᵀ), V the vectors of the larger
+/// ones. A smallest σ whose error exceeds 1e-6·σ because of AᵀA does not count as converged.
 ///
 /// Small matrices are decomposed as dense ones:
 /// - If the shorter side is at most 512 long and A has at most 2²⁰ entries, zeros included, A is

@@ -11,12 +11,25 @@ namespace {
 template <Scalar T>
 constexpr double kZero = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
+/// The relative error above which a value counts as having no digits.
+constexpr double kDigits = 1e-6;
+
 template <Scalar T>
 bool orthonormal(const TripletErrors& errors) noexcept {
   return errors.orthogonality <= kOrthogonalityLimit<T>;
 }
 
 }  // namespace
+
+TripletErrors TripletErrors::leading(Index count) const noexcept {
+  const auto n = static_cast<std::size_t>(count);
+  return {values.first(n), residuals.first(n),  orthogonality, norm,
+          bounds.first(n), resolutions.first(n)};
+}
+
+double hidden_in_squares(double sigma, double root) noexcept {
+  return root > 0 ? root * (root / (sigma + std::hypot(sigma, root))) : 0;
+}
 
 template <Scalar T>
 double TripletCriterion<T>::allowed(double sigma, double norm) const noexcept {
@@ -48,6 +61,51 @@ bool TripletCriterion<T>::all_pass(const TripletErrors& errors) const noexcept {
 template <Scalar T>
 double TripletCriterion<T>::rounding(double norm) noexcept {
   return 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm;
+}
+
+/// The error of σ that is accepted where only another operator gives more digits.
+template <Scalar T>
+double TripletCriterion<T>::accepted(double sigma, double norm) const noexcept {
+  switch (criterion_) {
+    case Criterion::eigenvalue:
+    case Criterion::relative:
+      return std::max(tolerance_ * sigma, noise_floor(norm));
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+template <Scalar T>
+bool TripletCriterion<T>::resolved(const TripletErrors& errors, Index triplet) const noexcept {
+  const auto j = static_cast<std::size_t>(triplet);
+  return errors.resolutions[j] <= accepted(errors.values[j], errors.norm);
+}
+
+template <Scalar T>
+bool TripletCriterion<T>::has_digits(const TripletErrors& errors, Index triplet) const noexcept {
+  if (criterion_ != Criterion::eigenvalue) return true;
+  const auto j = static_cast<std::size_t>(triplet);
+  return errors.bounds[j] + errors.resolutions[j] <=
+         std::max(std::max(tolerance_, kDigits) * errors.values[j], noise_floor(errors.norm));
+}
+
+template <Scalar T>
+bool TripletCriterion<T>::all_have_digits(const TripletErrors& errors) const noexcept {
+  bool all = true;
+  for (Index j = 0; all && j < std::ssize(errors.values); ++j) all = has_digits(errors, j);
+  return all;
+}
+
+template <Scalar T>
+Index TripletCriterion<T>::exact(const TripletErrors& errors) const noexcept {
+  const auto is_exact = [&](Index j) {
+    const auto at = static_cast<std::size_t>(j);
+    return passes(errors, j) && resolved(errors, j) &&
+           errors.bounds[at] <= accepted(errors.values[at], errors.norm);
+  };
+  Index count = 0;
+  while (count < std::ssize(errors.values) && is_exact(count)) ++count;
+  return count;
 }
 
 template <Scalar T>

@@ -51,16 +51,7 @@ bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X)
   const BlockView<T, Space> Q = Q_.columns(0, c);
   pair_.A->apply(context, X, W);
   copy<T>(context, W, Q);
-  const OrthoReport report = orthogonalizer_.orthonormalize(context, Q, Q);
-  if (!report.finite) return false;
-  counts_.add(report, c);
-  const Index rank = report.rank;
-  if (rank < c) {
-    const BlockView<T, Space> fill = Q.columns(rank, c - rank);
-    const Basis<T, Space> basis{Q.columns(0, rank), Q.columns(0, rank)};
-    fill_random(context, seed_, kFillStream, fill, pair_.A->row_range().first);
-    make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {basis}, fill, fill, counts_);
-  }
+  if (!orthonormalize(context, Q, pair_.A->row_range().first)) return false;
   const SmallView<double, Space> R = small_.view(c, c);
   gram<T>(context, Q, W, R);  // R = Qᵀ A X   c×c
   fetch(context, R, R_.view(c, c));
@@ -98,6 +89,21 @@ bool TripletExtraction<T, Ctx>::extract(Ctx& context, Which which, ConstBlockVie
   multiply<T>(context, 1, Q_.columns(0, c), wanted, 0, U);  // U = Q P   m×k
   send(context, Z_.view(c, c).block(0, 0, c, k), wanted);
   multiply<T>(context, 1, X, wanted, 0, V);  // V = X Z   n×k
+  return true;
+}
+
+template <Scalar T, class Ctx>
+bool TripletExtraction<T, Ctx>::orthonormalize(Ctx& context, BlockView<T, Space> X,
+                                               Index first_row) {
+  const OrthoReport report = orthogonalizer_.orthonormalize(context, X, X);
+  if (!report.finite) return false;
+  counts_.add(report, X.cols());
+  if (report.rank == X.cols()) return true;
+  const BlockView<T, Space> fill = X.columns(report.rank, X.cols() - report.rank);
+  const ConstBlockView<T, Space> found = X.columns(0, report.rank);
+  fill_random(context, seed_, kFillStream, fill, first_row);
+  make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {Basis<T, Space>{found, found}}, fill,
+                           fill, counts_);
   return true;
 }
 

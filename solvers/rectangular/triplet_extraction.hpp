@@ -26,6 +26,10 @@ class TripletExtraction {
   bool extract(Ctx& context, Which which, ConstBlockView<T, Space> X, BlockView<T, Space> U,
                BlockView<T, Space> V);
 
+  /// X ← an orthonormal basis of its columns, completed by random ones where these are dependent.
+  /// `first_row`: the global index of its row 0. Returns false if X is not finite.
+  bool orthonormalize(Ctx& context, BlockView<T, Space> X, Index first_row);
+
   /// The k triplets at the wanted end of A, U m×k and V n×k, by `dense_triplets`. Returns false if
   /// products are not finite.
   bool decompose_all(Ctx& context, Which which, BlockView<T, Space> U, BlockView<T, Space> V);

@@ -3,6 +3,7 @@
 
 import sys
 import unittest
+from fractions import Fraction
 from pathlib import Path
 
 try:
@@ -23,6 +24,39 @@ from process import Outcome  # noqa: E402
 
 def kinds(case, problem, outcome):
     return {finding.kind for finding in check.check(case, problem, outcome)}
+
+
+def count_below(A, B, t):
+    """The number of eigenvalues of A x = lambda B x below t, by exact rational elimination."""
+    n = len(A)
+    M = [[Fraction(A[i][j]) - t * Fraction(B[i][j]) for j in range(n)] for i in range(n)]
+    below = 0
+    for k in range(n):
+        below += M[k][k] < 0
+        for i in range(k + 1, n):
+            factor = M[i][k] / M[k][k]
+            for j in range(k + 1, n):
+                M[i][j] -= factor * M[k][j]
+    return below
+
+
+class GradedTruth(unittest.TestCase):
+    """The truth of graded problems, where LAPACK has no digits, against exact arithmetic."""
+
+    def exact(self, A, B=None):
+        spectrum = truth.spectrum(A, B)
+        masses = np.eye(len(A)) if B is None else B
+        for j, (value, error) in enumerate(zip(spectrum.values, spectrum.errors)):
+            self.assertLessEqual(error, 1e-9 * max(abs(value), abs(spectrum.values[0])))
+            below, above = Fraction(value) - Fraction(error), Fraction(value) + Fraction(error)
+            self.assertLessEqual(count_below(A, masses, below), j)
+            self.assertGreater(count_below(A, masses, above), j)
+
+    def test_graded(self):
+        for name in ("penalty", "graded_mass", "hard_core"):
+            for seed in range(6):
+                problem = FAMILIES[name][1](np.random.default_rng(seed), 7)
+                self.exact(problem.A, problem.B)
 
 
 class Eigenpairs(unittest.TestCase):
@@ -94,6 +128,12 @@ class Eigenpairs(unittest.TestCase):
         self.assertEqual(self.kinds(**wide), {"unmarked"})
         self.assertEqual(self.kinds(**{**wide, "limited_by_rounding": [True] * 4}), {"idle_mark"})
 
+    def test_sentences_that_contradict_counts(self):
+        self.assertEqual(self.kinds(reason="all pairs converged: 4 of 4 pairs converged"), set())
+        self.assertEqual(self.kinds(reason="all pairs converged: 3 of 4 pairs converged"), {"reason"})
+        self.assertEqual(self.kinds(reason="all converged, worst residual nan"), {"reason"})
+        self.assertEqual(self.kinds(converged=[True, True, False, True]), {"reason"})
+
     def test_endings(self):
         self.assertEqual(self.kinds(exit_code=3), {"exit_code"})
         self.assertEqual(self.kinds(exit_code=3, status="max_iterations"), {"unfinished"})
@@ -115,9 +155,15 @@ class Others(unittest.TestCase):
         A = np.random.default_rng(1).standard_normal((12, 7))
         U, sigma, V = np.linalg.svd(A, full_matrices=False)
         case = Case("kahan", 7, 1, "block_lanczos", {"nev": 2, "which": "largest"})
-        for places, expected in (([0, 1], set()), ([0, 2], {"missed"})):
+        size = sigma[0]
+        for places, change, bound, mark, expected in (
+                ([0, 1], 0, 1e-13, False, set()), ([0, 2], 0, 1e-13, False, {"missed"}),
+                ([0, 1], 1e-10, 1e-11, False, {"bound"}), ([0, 1], 0, 1e-3, False, {"unmarked"}),
+                ([0, 1], 0, 1e-3, True, {"no_digits"})):
             outcome = Outcome(0, 0, 0, "", {"status": "converged",
-                                            "singular_values": sigma[places].tolist()})
+                                            "singular_values": (sigma[places] + change).tolist(),
+                                            "error_bounds": [bound * size] * 2,
+                                            "limited_by_rounding": [mark] * 2})
             outcome.arrays = {"left_vectors": U[:, places], "right_vectors": V[places].T}
             self.assertEqual(kinds(case, Problem(A, kind="triplets"), outcome), expected)
 

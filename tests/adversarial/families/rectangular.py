@@ -82,3 +82,47 @@ def kahan(rng, n):
     s = rng.uniform(0.8, 0.99)
     K = (s ** np.arange(n))[:, None] * (np.eye(n) - np.sqrt(1 - s * s) * np.triu(np.ones((n, n)), 1))
     return Problem(K, about=f"Kahan {n}, s {s:.3f}")
+
+
+def scattered(rng, m, n, values):
+    """Values at random places, no two in a row or column."""
+    A = np.zeros((m, n))
+    A[rng.permutation(m)[:n], rng.permutation(n)] = values * rng.choice([-1, 1], n)
+    return A
+
+
+def rotated(rng, A):
+    """Rows and columns rotated in pairs: the same singular values, but for rounding."""
+    for axis in (0, 1):
+        order = rng.permutation(A.shape[axis])
+        half = len(order) // 2
+        first, second = order[:half], order[half:2 * half]
+        angle = rng.uniform(0, np.pi, half)
+        c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+        B = A if axis == 0 else A.T
+        B[first], B[second] = c * B[first] - s * B[second], s * B[first] + c * B[second]
+    return A
+
+
+@family("triplets")
+def dominant_sigma(rng, n):
+    """A few large singular values, and others so small that their squares are lost beside them.
+    Half of the problems have more columns than are decomposed at once."""
+    n = n + 520 if rng.random() < 0.5 else n
+    m = n + int(rng.integers(0, n)) if rng.random() < 0.5 else n
+    large = min(n - 1, int(rng.integers(1, 4)))
+    ratio = log_uniform(rng, -14, -2)
+    values = ratio * (rng.uniform(0.1, 1, n) if rng.random() < 0.5 else rng.choice([0.1, 1.0], n))
+    values[:large] = rng.uniform(0.3, 1, large)
+    values[large] = 2 * ratio
+    kind = ["scattered", "rotated", "uncentred", "graded"][int(rng.integers(0, 4))]
+    if kind == "uncentred" and n < 520:
+        A = log_uniform(rng, 2, 9) + rng.standard_normal((m, n))
+    elif kind == "graded":
+        values = 10.0 ** -np.linspace(0, rng.uniform(3, 16), n)
+        A = rotated(rng, scattered(rng, m, n, values))
+    else:
+        A = scattered(rng, m, n, values)
+        A = A if kind == "scattered" else rotated(rng, A)
+    about = f"{m} x {n} {kind}, {large} large ones, others {ratio:.1e}"
+    return Problem(A if rng.random() < 0.7 else A.T.copy(), about=about)

@@ -22,7 +22,7 @@ TEST(ProjectedOperator, HasTheRangesOfTheOperatorThatItProjects) {
   const RowRange columns{2, 3, 6};
   Part A(rows, columns);
   const MultiVector<double, HostSpace> Q(context, 4, 2);
-  const detail::ProjectedOperator<double, HostContext> P(context, A, Q.view());
+  const detail::ProjectedOperator<double, HostContext> P(A, Q.view());
   EXPECT_EQ(P.row_range(), rows);
   EXPECT_EQ(P.column_range(), columns);
 }
