@@ -44,8 +44,8 @@ double relative_asymmetry(HostContext& context, CsrView<T, HostSpace> A) {
   return difference == 0 ? 0 : difference / largest;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                        \
-  template HostCsrMatrix<T> symmetric_part(HostContext&, CsrView<T, HostSpace>);     \
+#define HEDDLE_INSTANTIATE(T)                                                    \
+  template HostCsrMatrix<T> symmetric_part(HostContext&, CsrView<T, HostSpace>); \
   template double relative_asymmetry(HostContext&, CsrView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

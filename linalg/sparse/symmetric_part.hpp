@@ -4,8 +4,8 @@
 
 namespace heddle {
 
-/// (A + Aᵀ)/2, symmetric to the bit. Entries not stored count as 0. Throws `InvalidArgument` if A is
-/// not square.
+/// (A + Aᵀ)/2, symmetric to the bit. Entries not stored count as 0. Throws `InvalidArgument` if A
+/// is not square.
 template <Scalar T>
 HostCsrMatrix<T> symmetric_part(HostContext& context, CsrView<T, HostSpace> A);
 

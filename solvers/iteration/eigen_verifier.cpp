@@ -48,6 +48,14 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
 /// The share of a value that rounding in stiff rows may cost.
 constexpr double kThreeDigits = 1e-3;
 
+/// Whether a value λ with a vector in such rows has digits if its error is at most `bound`. Where
+/// the vector is the result of a solve, rounding in stiff rows may cost digits, but not nearly all.
+bool has_digits(const EigenConvergence& convergence, double lambda, double bound,
+                const RowSizes& rows, bool solved) {
+  return convergence.leaves_digits(lambda, bound, 1, rows.A * rows.B, rows.B) ||
+         (solved && convergence.leaves_digits(lambda, bound, kThreeDigits, rows.largest, rows.B));
+}
+
 /// The error of values that rounding adds where entries of A lie near the smallest positive number
 /// of T. In double precision no entry of a scaled problem does.
 template <Scalar T>
@@ -84,7 +92,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list :
        {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-        &sizes_of_rows_, &squares_, &corrections_, &couplings_, &unreduced_, &roundings_, &errors_,
+        &rows_numbers_, &squares_, &corrections_, &couplings_, &unreduced_, &roundings_, &errors_,
         &displacements_}) {
     list->reserve(pairs);
   }
@@ -174,7 +182,7 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
                                          ConstSmallView<double, HostSpace> numbers) {
   const Index k = G.cols;
   for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &couplings_,
-                                    &sizes_A_, &sizes_B_, &sizes_of_rows_}) {
+                                    &sizes_A_, &sizes_B_, &rows_numbers_}) {
     list->clear();
   }
   orthogonality_ = 0;
@@ -189,7 +197,7 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
         std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
     sizes_A_.push_back(numbers(j, kSizeA));
     sizes_B_.push_back(numbers(j, kSizeB));
-    sizes_of_rows_.push_back(numbers(j, kSizeOfRows));
+    rows_numbers_.push_back(numbers(j, kSizeOfRows));
     for (Index i = 0; i < k; ++i) {
       keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
     }
@@ -339,12 +347,13 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
-    const EigenConvergence local = in_rows_of(convergence, j, neighbours.solved);
+    const RowSizes rows = sizes_of_rows(convergence, j);
+    const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.largest : rows.A);
     const bool zero =
         convergence.bounds_values() &&
         local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
     const bool counts = zero || !convergence.bounds_values() ||
-                        has_digits(convergence, j, errors.total(), neighbours.solved);
+                        has_digits(convergence, lambda, errors.total(), rows, neighbours.solved);
     const bool at_rounding =
         zero || (ends_at_rounding && counts && local.residual_is_rounding(lambda, residuals_[j]));
     const bool digits =
@@ -383,32 +392,13 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
   return roundings_;
 }
 
-/// The size of the rows of A where vector j lives.
 template <Scalar T, class Ctx>
-double EigenVerifier<T, Ctx>::size_of_rows(const EigenConvergence& convergence,
-                                           std::size_t j) const {
-  return error_norms_.size_of_rows(sizes_of_rows_[j], sizes_B_[j], convergence.norm_A());
-}
-
-/// The criterion for pair j in the rows of A where its vector lives. `solved`: as in `Neighbours`.
-template <Scalar T, class Ctx>
-EigenConvergence EigenVerifier<T, Ctx>::in_rows_of(const EigenConvergence& convergence,
-                                                   std::size_t j, bool solved) const {
-  const double norm = convergence.norm_A();
-  return convergence.in_rows(solved ? error_norms_.size_A(sizes_A_[j], norm) / squares_[j]
-                                    : size_of_rows(convergence, j));
-}
-
-/// Whether value j has digits if its error is at most `bound`. Where its vector is the result of a
-/// solve, rounding in stiff rows may cost digits, but not nearly all of them.
-template <Scalar T, class Ctx>
-bool EigenVerifier<T, Ctx>::has_digits(const EigenConvergence& convergence, std::size_t j,
-                                       double bound, bool solved) const {
-  const double b = error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j];
-  const double a = error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j];
-  const double a_of_rows = size_of_rows(convergence, j) * b;
-  return convergence.leaves_digits(values_[j], bound, 1, a_of_rows, b) ||
-         (solved && convergence.leaves_digits(values_[j], bound, kThreeDigits, a, b));
+RowSizes EigenVerifier<T, Ctx>::sizes_of_rows(const EigenConvergence& convergence,
+                                              std::size_t j) const {
+  const double norm_A = convergence.norm_A();
+  return {error_norms_.size_of_rows(rows_numbers_[j], sizes_B_[j], norm_A),
+          error_norms_.size_A(sizes_A_[j], norm_A) / squares_[j],
+          error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]};
 }
 
 /// The rounding error of value j. The quotient is θ + xᵀr with r = A x − θ B x, so that a θ that is

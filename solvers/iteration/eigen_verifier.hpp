@@ -67,6 +67,13 @@ struct ValueErrors {
   }
 };
 
+/// The sizes of the rows in which a vector x lives, xᵀBx = 1, see `ErrorNorms`.
+struct RowSizes {
+  double A = 0;        ///< of A, the mean that small parts of x in huge rows do not change
+  double largest = 0;  ///< the same as the sum |x|ᵀ|A||x|
+  double B = 1;        ///< of B, |x|ᵀ|B||x|
+};
+
 /// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals, their orthogonality
 /// and bounds of the errors of their values, all from fresh products with A and B. Shared by the
 /// eigensolvers.
@@ -159,11 +166,7 @@ class EigenVerifier {
   double placing_error(std::size_t j, const EigenConvergence& convergence,
                        const Neighbours& neighbours) const;
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
-  EigenConvergence in_rows_of(const EigenConvergence& convergence, std::size_t j,
-                              bool solved) const;
-  double size_of_rows(const EigenConvergence& convergence, std::size_t j) const;
-  bool has_digits(const EigenConvergence& convergence, std::size_t j, double bound,
-                  bool solved) const;
+  RowSizes sizes_of_rows(const EigenConvergence& convergence, std::size_t j) const;
   void list_pairs(const Neighbours& neighbours);
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
                         const Neighbours& neighbours) const;
@@ -187,7 +190,7 @@ class EigenVerifier {
   std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
   std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
-  std::vector<double> sizes_of_rows_;      // and the sizes of the rows where x lives
+  std::vector<double> rows_numbers_;       // and the sizes of the rows where x lives
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
   std::vector<double> displacements_;      // from the values that have the places of the pairs

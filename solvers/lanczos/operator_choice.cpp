@@ -118,7 +118,7 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
   const int degree = filter ? filter->degree : map_.degree();
   if (inverse_pays(degree, near ? cycles_left() : 1)) {
     if (!time_to_factor()) return {};
-    invert_below(wanted, upper);
+    invert(shift_below(wanted, upper));
   } else if (too_many_applications(degree) || !filter) {
     return {};
   } else {
@@ -135,9 +135,9 @@ bool OperatorChoice<T, Ctx>::may_invert() {
 }
 
 template <Scalar T, class Ctx>
-void OperatorChoice<T, Ctx>::invert_below(double first, double upper) {
+auto OperatorChoice<T, Ctx>::shift_below(double first, double upper) const -> Shift {
   const double scale = upper - std::min(0.0, first);
-  invert({first < 0 ? first - kLeastShift<T> * scale : 0, scale});
+  return {first < 0 ? first - kLeastShift<T> * scale : 0, scale};
 }
 
 /// Raises a σ that is so far below the wanted eigenvalues that their θ hardly differ, to about

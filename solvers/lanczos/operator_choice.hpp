@@ -65,9 +65,9 @@ class OperatorChoice {
   /// so. Orders the rows if that was not done before.
   bool may_invert();
 
-  /// `invert` with σ at 0, or below `first`, the smallest Ritz value, if that is negative. `upper`:
-  /// the far end of the spectrum.
-  void invert_below(double first, double upper);
+  /// σ at 0, or below `first`, the smallest Ritz value, if that is negative. `upper`: the far end
+  /// of the spectrum.
+  Shift shift_below(double first, double upper) const;
 
   /// Lowers σ if rounding errors of the pair with the θ `first` spoil that with the θ `last`. True
   /// if it did so.

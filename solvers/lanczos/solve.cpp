@@ -233,24 +233,29 @@ void BlockLanczosSolve<T, Ctx>::restart() {
     case AfterCycle::start_again:
       return start_again();
     case AfterCycle::lower_shift:
-      return lower_shift(1);
+      return invert(choice_.lower_shift(1));
     case AfterCycle::retreat:
-      return lower_shift(kRetreat);
+      return invert(choice_.lower_shift(kRetreat));
     case AfterCycle::invert:
-      return invert();
+      return invert(choice_.shift_below(pairs_.first_value(), choice_.far_end()));
     case AfterCycle::begin_check:
       return begin_check();
     case AfterCycle::reopen:
       return reopen();
     case AfterCycle::thick_restart:
-      if (!improve_operator()) thick_restart();
+      return thick_restart();
   }
 }
 
-/// Keeps the converged Ritz vectors and the leading half of the others, and locks pairs that are
-/// exact to rounding.
+/// Continues with a better operator, if there is one. Else keeps the converged Ritz vectors and the
+/// leading half of the others, and locks pairs that are exact to rounding.
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::thick_restart() {
+  if (const std::optional<Index> vectors = choice_.improve()) {
+    return end_if_lost(basis_.combine_front(context_, ritz_.combination(*vectors, s_.shape.block)));
+  }
+  has_pairs_ = engine_.ended();  // a limit does not allow a better one; the basis was not changed
+  if (has_pairs_) return;
   const Index k = basis_.order();
   const Index b = s_.shape.block;
   const Index room = s_.shape.max_basis - basis_.locked();
@@ -259,19 +264,6 @@ void BlockLanczosSolve<T, Ctx>::thick_restart() {
   basis_.restart(context_, ritz_.Z(kept), ritz_.theta(kept));
   const Index exact = pairs_.lock_exact(kept, std::numeric_limits<T>::epsilon() * F_.norm());
   if (exact > 0) basis_.lock(context_, exact);
-}
-
-/// Whether a better operator replaces F, or a limit that does not allow a better one has ended the
-/// solve.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::improve_operator() {
-  const std::optional<Index> vectors = choice_.improve();
-  if (!vectors) {
-    has_pairs_ = engine_.ended();  // the basis was not changed
-    return has_pairs_;
-  }
-  end_if_lost(basis_.combine_front(context_, ritz_.combination(*vectors, s_.shape.block)));
-  return true;
 }
 
 /// Deletes the basis and the polynomial or inverse that produced it. The estimate of the far end is
@@ -286,24 +278,14 @@ void BlockLanczosSolve<T, Ctx>::start_again() {
   end_if_lost(basis_.draw_front(context_));
 }
 
-/// Lowers σ and starts again. The old basis is deleted, because rounding errors of the large
-/// inverse spoil it.
+/// Starts again with the inverse for another σ, or with the first one. The old basis is deleted:
+/// rounding errors of a large inverse spoil it, and products with A leave errors in stiff rows.
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
+void BlockLanczosSolve<T, Ctx>::invert(const typename OperatorChoice<T, Ctx>::Shift& shift) {
   has_pairs_ = !choice_.time_to_factor();
   if (engine_.ended()) return;
-  const auto shift = choice_.lower_shift(retreat);
   start_again();
   choice_.invert(shift);
-}
-
-/// Starts again with the inverse. The old basis is deleted, because its vectors are inexact in
-/// stiff rows, where the inverse leaves no errors.
-template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::invert() {
-  const double first = pairs_.first_value();
-  start_again();
-  choice_.invert_below(first, choice_.far_end());
 }
 
 /// Locks all wanted pairs, or those that the last check found, and searches for missed pairs from a

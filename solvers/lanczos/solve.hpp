@@ -76,10 +76,8 @@ class BlockLanczosSolve {
 
   // The actions that may follow a cycle, see `AfterCycle`.
   void thick_restart();
-  bool improve_operator();
   void start_again();
-  void lower_shift(double retreat);
-  void invert();
+  void invert(const typename OperatorChoice<T, Ctx>::Shift& shift);
   void begin_check();
   void reopen();
 
