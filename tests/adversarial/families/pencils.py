@@ -139,3 +139,11 @@ def coupled_masses(rng, n):
     B += off / max(1.0, np.abs(off).sum(axis=1).max())
     B += 0.3 * np.eye(len(A))
     return Problem(A, B, about=f"masses to {masses.max():.1e}")
+
+
+@family()
+def nearly_singular_mass(rng, n):
+    """A chain with a mass matrix whose smallest eigenvalue is nearly lost in single precision."""
+    shift = log_uniform(rng, -8, -3)
+    return Problem(laplace1d(n) + 0.3 * np.eye(n), laplace1d(n, fixed=False) + shift * np.eye(n),
+                   about=f"a mass of at least {shift:.1e}")
