@@ -22,6 +22,9 @@ constexpr double kDampedFrom = 0.005;
 constexpr double kDampedFromConstrained = 0.002;
 constexpr double kDamping = 100;
 
+/// The share of rows up to which S is factored before CG looks for a hidden motion.
+constexpr double kFewRows = 0.05;
+
 /// Random vectors that look for a hidden motion, steps of CG with D⁻¹ for each at most, and the
 /// share of a part of usual size in a random vector to which they must reduce the residual.
 constexpr Index kLooks = 2;
@@ -49,9 +52,12 @@ Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std:
   if (!(stiffness > kStiff) || !choose_rows(inverse_scale, constrained)) return 0;
   s_.blocks.set_w(most);
   if (!constrained && options_.which == Which::smallest) {
+    // A factor of few rows costs less than CG. Many rows are not even copied where CG is enough.
+    if (!few_rows_ && hides_nothing(stream)) return 0;
     const auto factor = StiffFactor<T, Ctx>::make(context_, problem_, s_.row_scale.columns(1, 1),
                                                   s_.row_scale.columns(inverse_D_, 1));
-    if (factor ? factor->factor(context_, softest().limit) : hides_nothing(stream)) return 0;
+    if (factor && factor->factor(context_, softest().limit)) return 0;
+    if (!factor && few_rows_ && hides_nothing(stream)) return 0;
     stream += kLooks;
     const Index found = factor ? find_by(*factor, stream) : 0;
     if (found > 0) return found;
@@ -107,7 +113,9 @@ bool SoftMotions<T, Ctx>::choose_rows(double inverse_scale, bool constrained) {
   s_.packet.fetch(context_);
   scale_rows<T>(context_, column(2), column(1), column(3));
   scale_rows<T>(context_, column(2), column(0), column(2));
-  return rows.here(0, 0) > 0.5;
+  const double count = rows.here(0, 0) * rows.here(0, 0);
+  few_rows_ = count <= kFewRows * static_cast<double>(s_.shape.rows.global);
+  return count > 0.25;
 }
 
 /// The values up to which motions are soft where S is factored. Other rows may yield to a motion

@@ -83,6 +83,7 @@ class SoftMotions {
   double lower_ = 0;     // the polynomial damps the eigenvalues of D_S⁻¹A_SS in [lower, upper]
   double upper_ = 0;
   Index degree_ = 0;
+  bool few_rows_ = false;  // whether S has few of all rows
 };
 
 }  // namespace heddle::detail
