@@ -73,6 +73,7 @@ struct Request {
   /// The library that factors A − σB or B for block Lanczos.
   FactorLibrary factorization = FactorLibrary::automatic;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
+  double damp = 0;  ///< least squares: δ ≥ 0, ‖b − A x‖² + δ²‖x‖² is minimised
   PreconditionerRequest preconditioner{};
   SpmmOptions spmm{};
   /// The order of the rows and columns of A, B and all blocks while the solve runs. Results have
