@@ -34,8 +34,8 @@ std::string generators_text() {
 
 HostCsrMatrix<double> load(HostContext& context, const InfoCommandLine& arguments) {
   HostCsrMatrix<double> A =
-      read_input(arguments.matrix, "MATRIX", [&context](const std::filesystem::path& path) {
-        return detail::load_matrix(context, path.string());
+      read_input(arguments.matrix, "MATRIX", [&](const std::filesystem::path& path) {
+        return detail::load_matrix(context, path.string(), arguments.first_line);
       });
   if (arguments.transform == "none") return A;
   if (A.rows() != A.cols()) {

@@ -6,11 +6,13 @@
 #include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
+#include <heddle/drivers/matrix_checks.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/symmetric_part.hpp>
 #include <utility>
 #include <vector>
 
@@ -19,10 +21,11 @@ namespace {
 
 using HostMultiVector = MultiVector<double, HostSpace>;
 
-Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string_view key) {
+Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string_view key,
+                   FirstLine first_line) {
   if (!source.structure) {
-    return read_input(source.path, key, [&context](const std::filesystem::path& path) {
-      return Matrix(read_matrix<double>(context, path));
+    return read_input(source.path, key, [&](const std::filesystem::path& path) {
+      return Matrix(read_matrix<double>(context, path, first_line));
     });
   }
   try {
@@ -32,13 +35,25 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string
   }
 }
 
+/// Replaces A by its symmetric part if `problem` asks for it. Returns the asymmetry that is
+/// removed.
+std::optional<double> symmetrize(HostContext& context, const ProblemConfig& problem,
+                                 ProblemPart part, Matrix& A) {
+  if (problem.symmetrize != Symmetrize::average) return std::nullopt;
+  detail::check_square(part, A);
+  const double asymmetry = relative_asymmetry(context, A.view());
+  if (asymmetry > 0) A = Matrix(symmetric_part(context, A.view()));
+  return asymmetry;
+}
+
 /// Sets A of `loaded`, and the sizes of its null vector where a normalised Laplacian is taken.
 void load_A(HostContext& context, const ProblemConfig& problem, Problem& loaded) {
   Matrix& A = loaded.A;
-  A = load_matrix(context, problem.matrix, "problem.matrix");
+  A = load_matrix(context, problem.matrix, "problem.matrix", problem.first_line);
   detail::check_shape(A, problem.transform == Transform::normal_equations);
   if (!takes_laplacian(problem)) return;
-  LaplacianOptions options{.weights = problem.weights, .symmetrize = problem.symmetrize};
+  LaplacianOptions options{.weights = problem.weights,
+                           .symmetrize = problem.symmetrize == Symmetrize::larger};
   if (problem.transform == Transform::normalized_laplacian) {
     options.kind = LaplacianKind::normalized;
   }
@@ -156,6 +171,7 @@ void refuse(const Config& config, const RequestError& error) {
 std::optional<detail::MatricesByRows> matrices_by_rows(const Config& config, int processes) {
   const ProblemConfig& named = config.problem;
   if (processes == 1 || uses_transpose(config) || takes_laplacian(named)) return {};
+  if (named.symmetrize == Symmetrize::average) return {};
   // Coordinates tell the nodes, by which rows of a file are divided.
   if (!named.matrix.structure && !named.coordinates.empty()) return {};
   const std::optional<detail::RowSource> A = row_source(named.matrix);
@@ -171,13 +187,22 @@ std::optional<detail::MatricesByRows> matrices_by_rows(const Config& config, int
   return matrices;
 }
 
-Problem read_problem(HostContext& context, const Config& config, Problem begun) {
+Problem read_problem(HostContext& context, const Config& config, Problem begun,
+                     RemovedAsymmetry* removed) {
   return with_named_sources(config, [&] {
     const ProblemConfig& named = config.problem;
     Problem problem = std::move(begun);
     problem.normal_equations = uses_transpose(config);
-    if (!problem.own_rows) load_A(context, named, problem);
-    if (named.mass && !problem.B) problem.B = load_matrix(context, *named.mass, "problem.mass");
+    RemovedAsymmetry asymmetry;
+    if (!problem.own_rows) {
+      load_A(context, named, problem);
+      asymmetry.matrix = symmetrize(context, named, ProblemPart::matrix, problem.A);
+    }
+    if (named.mass && !problem.B) {
+      problem.B = load_matrix(context, *named.mass, "problem.mass", named.first_line);
+      asymmetry.mass = symmetrize(context, named, ProblemPart::mass, *problem.B);
+    }
+    if (removed != nullptr) *removed = asymmetry;
     problem.constraints = load_block(context, named.constraints, "problem.constraints");
     problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
     load_near_null(context, named, problem);

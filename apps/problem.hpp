@@ -15,9 +15,18 @@ namespace heddle::apps {
 /// `detail::prepare` for the checks.
 Problem load_problem(HostContext& context, const Config& config);
 
+/// The largest |a_ij − a_ji| that `symmetrize: average` has removed from the matrices, relative to
+/// their largest entries. None where it did not read a matrix.
+struct RemovedAsymmetry {
+  std::optional<double> matrix{};
+  std::optional<double> mass{};
+};
+
 /// The two steps of `load_problem`. Between them, `settle_method` may choose the method. `begun`: a
-/// problem with those matrices that have been made already.
-Problem read_problem(HostContext& context, const Config& config, Problem begun = {});
+/// problem with those matrices that have been made already. `removed`, if it is not null, receives
+/// what symmetrisation has changed.
+Problem read_problem(HostContext& context, const Config& config, Problem begun = {},
+                     RemovedAsymmetry* removed = nullptr);
 void prepare_problem(HostContext& context, Problem& problem, const Config& config,
                      const Monitor& monitor = {});
 

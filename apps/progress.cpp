@@ -64,10 +64,13 @@ void Progress::update_rate(const IterationRecord& record) {
 std::string Progress::line(const MonitorState& state, std::size_t width) const {
   enum Part : std::size_t { kCounts, kResidual, kRate, kTime };
   const IterationRecord& record = state.record;
-  std::vector<std::string> parts = {fmt::format("iteration {}: {} of {} converged",
-                                                record.iteration, record.converged, state.nev),
-                                    fmt::format(", worst residual {:.1e}", record.worst_residual),
-                                    "", fmt::format(", {:.1f} s", record.seconds)};
+  std::vector<std::string> parts = {
+      fmt::format("iteration {}: {} of {} converged", record.iteration, record.converged,
+                  state.nev),
+      std::isfinite(record.worst_residual)
+          ? fmt::format(", worst residual {:.1e}", record.worst_residual)
+          : "",
+      "", fmt::format(", {:.1f} s", record.seconds)};
   if (recent_.size() > 1 && recent_.front() > 0) {
     const auto steps = static_cast<double>(recent_.size() - 1);
     parts[kRate] =

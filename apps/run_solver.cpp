@@ -197,7 +197,9 @@ ExitCode carry_out(Run& run) {
   check_output_directory(run.config.output.directory);
   check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
-  Problem input = read_problem(device.host(), run.config, rows_of_processes(run, device));
+  RemovedAsymmetry asymmetry;
+  Problem input =
+      read_problem(device.host(), run.config, rows_of_processes(run, device), &asymmetry);
   input.processes = device.processes();
   SettledMethod method = with_method(device.host(), run.config, input);
   run.config = method.config;
@@ -209,6 +211,8 @@ ExitCode carry_out(Run& run) {
   const detail::MemoryEstimate memory =
       detail::estimate_memory(input, config.request, !device.is_host());
   report.problem = facts(device, input, config.request);
+  report.problem.asymmetry = asymmetry.matrix;
+  report.problem.mass_asymmetry = asymmetry.mass;
   report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(run.start);
   prepare_checkpoint(config, run.line.resume, input, report.problem, result_file_names());

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/input_file.hpp>
@@ -11,6 +12,7 @@
 #include <heddle/drivers/matrix_argument.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace {
@@ -47,7 +49,7 @@ class Run {
   HostCsrMatrix<T> load(const std::string& name, const char* argument) {
     const HostCsrMatrix<double> A =
         read_input(name, argument, [this](const std::filesystem::path& path) {
-          return detail::load_matrix(host_, path.string());
+          return detail::load_matrix(host_, path.string(), line_.first_line);
         });
     return convert<T>(host_, A.view());
   }
@@ -59,12 +61,28 @@ class Run {
     const auto limit = static_cast<std::size_t>(line_.device_megabytes * kMegabyte);
     FormatChoice format = choose_format<T>(host_, line_.format, A.view(), B.view());
     HostCsrMatrix<T> C = multiply_on_any<T>(host_, A.view(), B.view(), limit, format);
+    check_range(formula, C);
     SpgemmComparison comparison =
         compare_spgemm<T>(A.view(), B.view(), line_.comparison, std::move(format));
     if (!comparison.format.dia) comparison.product_bytes = csr_bytes<T>(C.rows(), C.nnz());
     comparison.counts = SpgemmCounts{C.rows(), C.cols(), C.nnz(), multiplications(A, B)};
     reports_.push_back({std::move(formula), std::move(comparison)});
     return C;
+  }
+
+  /// Refuses a product that passes the range of its numbers.
+  static void check_range(const std::string& formula, const HostCsrMatrix<T>& C) {
+    const CsrView<T, HostSpace> view = C.view();
+    for (Index i = 0; i < view.rows; ++i) {
+      for (Index k = view.row_offsets[i]; k < view.row_offsets[i + 1]; ++k) {
+        if (std::isfinite(view.values[k])) continue;
+        constexpr bool single = std::is_same_v<T, float>;
+        throw InvalidArgument(
+            fmt::format("entry ({}, {}) of {} is beyond the range of {} precision: {}", i + 1,
+                        view.columns[k] + 1, formula, single ? "single" : "double",
+                        single ? "choose double precision" : "scale the factors"));
+      }
+    }
   }
 
   static Index multiplications(const HostCsrMatrix<T>& A, const HostCsrMatrix<T>& B) {

@@ -46,10 +46,9 @@ void time_kernels(const SpmmCommandLine& line) {
   CudaContext context;
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : line.matrices) {
-    const HostCsrMatrix<double> A =
-        read_input(name, "A", [&host](const std::filesystem::path& path) {
-          return detail::load_matrix(host, path.string());
-        });
+    const HostCsrMatrix<double> A = read_input(name, "A", [&](const std::filesystem::path& path) {
+      return detail::load_matrix(host, path.string(), line.first_line);
+    });
     for (const std::string& precision : line.timed_precisions) {
       if (precision == "double") {
         report.matrices.push_back(compare(context, name, "double", A, line.comparison));

@@ -9,22 +9,15 @@ function(heddle_compile_settings target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion>
     # CMake before 3.26 does not know how to ask nvcc for C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
-  # Of GCC's optimiser, with false alarms in headers that are not heddle's: AVX-512 intrinsics and
-  # std::string (GCC 12), fmt 9 (GCC 13). The sanitizer build watches for the real thing.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized
-      -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow>)
-    if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-      # An alarm for every reference into a table or a workspace that a call with temporaries returns.
-      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
-    endif()
+  # AVX-512 intrinsics and std::string (GCC 12), fmt 9 (GCC 13).
+  heddle_hide_alarms_in_headers(${target} maybe-uninitialized restrict array-bounds stringop-overflow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    # An alarm for every reference into a table or a workspace that a call with temporaries returns.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
   elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # says which loops a build for debugging leaves
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
   endif()
-  if(HEDDLE_WERROR)
-    target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>)
-  endif()
+  heddle_own_warnings_are_errors(${target})
   if(HEDDLE_NATIVE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
   endif()

@@ -68,9 +68,10 @@ bool names_generator(const std::string& argument) {
   return argument.find(':') != std::string::npos || is_structure(argument);
 }
 
-HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument) {
+HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument,
+                                  FirstLine first_line) {
   if (names_generator(argument)) return generate<double>(context, parse_generator(argument));
-  return read_matrix<double>(context, argument);
+  return read_matrix<double>(context, argument, first_line);
 }
 
 }  // namespace heddle::detail

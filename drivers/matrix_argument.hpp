@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ bool names_generator(const std::string& argument);
 
 /// The matrix that `argument` names: a generated one if `names_generator`, else a file.
 /// Throws as `read_matrix`, `parse_generator` and `generate` do.
-HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument);
+HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument,
+                                  FirstLine first_line = FirstLine::automatic);
 
 }  // namespace heddle::detail

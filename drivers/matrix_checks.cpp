@@ -20,6 +20,9 @@ constexpr double kZero = 1e-12;
 /// larger than the smallest eigenvalue, hence the margin.
 constexpr double kSmallPivot = 1e-8;
 
+/// An asymmetry of up to this share of the largest entry may come from printing few digits.
+constexpr double kPrinted = 1e-2;
+
 [[noreturn]] void refuse_mass(const std::string& message) {
   throw ProblemError(ProblemPart::mass, message);
 }
@@ -85,10 +88,12 @@ void check_square(ProblemPart part, const Matrix& A) {
 
 void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A) {
   for (const Asymmetry& pair : find_asymmetry(context, A.view(), kSymmetryTolerance)) {
+    const bool nearly = std::abs(pair.value - pair.transposed) <= kPrinted * A.largest();
     throw ProblemError(
         part, fmt::format("the matrix is not symmetric: entry ({0}, {1}) is {2}, entry ({1}, "
-                          "{0}) is {3}",
-                          pair.row + 1, pair.col + 1, pair.value, pair.transposed));
+                          "{0}) is {3}{4}",
+                          pair.row + 1, pair.col + 1, pair.value, pair.transposed,
+                          nearly ? "; symmetrize: average takes (A + A^T)/2" : ""));
   }
 }
 

@@ -70,6 +70,7 @@ Solved<T, Space> solved(EigenResult<T, Space> result) {
   solution.eigenvalues = result.eigenvalues;
   solution.error_bounds = result.error_bounds;
   solution.limited_by_rounding = result.limited_by_rounding;
+  solution.straddles = result.straddles;
   solution.inverse_reaches_more_digits = result.inverse_reaches_more_digits;
   solution.orthogonality = result.orthogonality;
   return {std::move(solution), std::move(result.eigenvectors)};
@@ -93,6 +94,7 @@ Solved<T, Space> solved(LinearResult<T, Space> result) {
   solution.orthogonalization = result.orthogonalization;
   solution.matrix_passes = result.matrix_passes;
   solution.backward_errors = result.backward_errors;
+  solution.error_estimates = result.error_estimates;
   return {std::move(solution), std::move(result.solution)};
 }
 

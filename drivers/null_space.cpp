@@ -16,34 +16,26 @@ constexpr Index kMostOfLinearSystem = 20;
 /// Whether null vectors of A concern `request`, see `may_concern_null_space`, for this problem.
 bool concerns_null_space(const Request& request, const Problem& problem) {
   if (problem.normal_equations || problem.A.rows() != problem.A.cols()) return false;
+  if (problem.rhs.cols() > 0) return problem.rhs.rows() == problem.A.rows();
   if (!may_concern_null_space(request)) return false;
-  if (problem.rhs.cols() > 0) {
-    return problem.rhs.rows() == problem.A.rows() && !problem.preconditioner &&
-           request.preconditioner.type == "auto";
-  }
   return is_eigensolver(request.method) && problem.constraints.cols() == 0 && request.nev >= 1;
 }
 
-/// Whether zᵀb = 0, but for rounding, for the null vectors z and all right-hand sides b. Then A X =
-/// B has a solution.
-bool is_consistent(const GraphNullSpace& found, ConstBlockView<double, HostSpace> B) {
-  const double rounding =
-      10 * std::sqrt(static_cast<double>(B.rows())) * std::numeric_limits<double>::epsilon();
-  for (Index j = 0; j < B.cols(); ++j) {
-    std::vector<double> sums(static_cast<std::size_t>(found.dimension)), sizes(sums.size());
-    for (Index i = 0; i < B.rows(); ++i) {
-      const auto row = static_cast<std::size_t>(i);
-      if (found.vector[row] < 0) continue;
-      const auto k = static_cast<std::size_t>(found.vector[row]);
-      const double term = found.entries[row] * B(i, j);
-      sums[k] += term;
-      sizes[k] += std::abs(term);
+/// The constant vector if it is a null vector of A to rounding, such as of a Neumann problem by
+/// finite elements with positive entries beside the diagonal, which the graph does not show.
+GraphNullSpace constant_null_vector(CsrView<double, HostSpace> A) {
+  for (Index i = 0; i < A.rows; ++i) {
+    double sum = 0, size = 0;
+    for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+      sum += A.values[k];
+      size += std::abs(A.values[k]);
     }
-    for (std::size_t k = 0; k < sums.size(); ++k) {
-      if (!(std::abs(sums[k]) <= rounding * sizes[k])) return false;
-    }
+    const auto terms = static_cast<double>(A.row_offsets[i + 1] - A.row_offsets[i]);
+    const double rounding = 10 * std::sqrt(terms) * std::numeric_limits<double>::epsilon();
+    if (!(std::abs(sum) <= rounding * size)) return {};
   }
-  return true;
+  const auto n = static_cast<std::size_t>(A.rows);
+  return {1, std::vector<std::int32_t>(n, 0), std::vector<double>(n, 1.0), false};
 }
 
 }  // namespace
@@ -66,8 +58,8 @@ void inspect_null_space(HostContext& context, Problem& problem, const Request& r
   const bool linear = problem.rhs.cols() > 0;
   const Index most = linear ? kMostOfLinearSystem : request.nev;
   GraphNullSpace found = graph_null_space<double>(context, A.view(), most, sizes);
+  if (linear && !(found.dimension > 0 && found.complete)) found = constant_null_vector(A.view());
   if (found.dimension == 0) return;
-  if (linear && !(found.complete && is_consistent(found, problem.rhs.view()))) return;
   problem.null_space = std::make_shared<const GraphNullSpace>(std::move(found));
 }
 

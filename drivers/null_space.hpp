@@ -12,9 +12,10 @@ namespace heddle::detail {
 bool may_concern_null_space(const Request& request);
 
 /// Finds the null vectors of A that its graph shows, if `request` asks for the smallest end and
-/// they may be among the wanted pairs, or for a linear system with `preconditioner: auto`. The
+/// they may be among the wanted pairs, or for a linear system. The
 /// choice of a method or of a preconditioner depends on them. Of a linear system they are kept only
-/// if they are all null vectors, and orthogonal to all right-hand sides, so that it has a solution.
+/// if they are all null vectors. Otherwise it may have the constant vector, which then is not known
+/// to span the null space.
 /// Throws `ProblemError` if `null_vector_sizes` has another length than A.
 void inspect_null_space(HostContext& context, Problem& problem, const Request& request);
 

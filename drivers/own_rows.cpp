@@ -217,7 +217,7 @@ std::optional<Problem> own_rows(HostContext& team, const MatricesByRows& matrice
   problem.processes = team.processes()->size();
   if (!set_matrix(team, matrices.A, request, problem, *partition)) return std::nullopt;
   if (matrices.B && !set_mass(team, *matrices.B, problem, *partition)) return std::nullopt;
-  if (scaling_of(problem, request) != ProblemScaling{}) return std::nullopt;
+  if (!scaling_of(problem, request).changes_nothing()) return std::nullopt;
   if (matrices.random_rhs + matrices.ones_rhs > 0) {
     const RowRange own = row_range(problem.A.view());
     problem.rhs = generated_rhs(team, matrices, request.seed, own.first, own.local);

@@ -33,8 +33,9 @@ void check_factorization(FactorLibrary library, bool on_gpu);
 
 /// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
 /// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
-/// smallest eigenvalues it may factor A − σB instead. If B is singular, or is not diagonal and this
-/// factorisation is cheap, block Lanczos gets only the factorisation and no B⁻¹.
+/// smallest eigenvalues it may factor A − σB instead. If B is singular, if the request asks for the
+/// inverse, or if B is not diagonal and this factorisation is cheap, block Lanczos gets only the
+/// factorisation and no B⁻¹: dividing by a graded B is not backward stable.
 template <Scalar T, class Ctx>
 class PlacedProblem {
  public:
@@ -74,6 +75,9 @@ class PlacedProblem {
     }
     if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
+    }
+    if (!is_eigensolver(request.method) && problem.null_space && !problem.null_space->complete) {
+      problem.null_space.reset();  // a preconditioner must know all null vectors
     }
     if (problem.preconditioner) {
       own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
@@ -262,7 +266,7 @@ class PlacedProblem {
     if (!B_) return;
     if (sizes_.infinite_eigenvalues > 0) {
       require_shifted_inverse(context);
-    } else if (diagonal_mass) {
+    } else if (diagonal_mass && request.filter != LanczosFilter::inverse) {
       B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
     } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
       invert_mass(context, request.factorization, monitor);

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/null_space.hpp>
+#include <heddle/drivers/placed.hpp>
+#include <heddle/drivers/row_grading.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/operators/factor_estimate.hpp>
 #include <limits>
 #include <utility>
 
@@ -15,6 +20,15 @@ namespace {
 constexpr int kSafeExponent = 150;
 /// The same in single precision, which ends at 2^127.
 constexpr int kSafeExponentOfSingle = 30;
+
+/// From this span of the sizes of rows on, a problem is graded: products with A have rounding
+/// errors of more than 10⁻¹⁰ of what rows of the smallest size contribute. A dense solve, whose
+/// errors are those of the whole matrix in each value, asks for less.
+constexpr double kGraded = 1e6;
+constexpr double kGradedDense = 1e3;
+
+/// Bytes of a factor per entry: a double and a column index.
+constexpr double kBytesPerEntry = 12;
 
 int safe_exponent(const Request& request) {
   return request.precision == Precision::full ? kSafeExponent : kSafeExponentOfSingle;
@@ -28,11 +42,26 @@ int exponent_for(double largest, int safe) {
   return std::abs(exponent) <= safe ? 0 : -exponent;
 }
 
-Matrix scaled(HostContext& context, const Matrix& A, int exponent) {
-  if (exponent == 0 || !A.is_stored()) return A;
+/// 2^exponent E A E. No `rows`: E = I.
+Matrix scaled(HostContext& context, const Matrix& A, int exponent,
+              const std::vector<int>& rows = {}) {
+  if ((exponent == 0 && rows.empty()) || !A.is_stored()) return A;
   HostCsrMatrix<double> copy = convert<double>(context, A.view());
-  for (Index k = 0; k < copy.nnz(); ++k) copy.values()[k] = std::ldexp(copy.values()[k], exponent);
+  const auto of = [&](auto i) { return rows.empty() ? 0 : rows[static_cast<std::size_t>(i)]; };
+  for (Index i = 0; i < copy.rows(); ++i) {
+    for (auto k = copy.row_offsets()[i]; k < copy.row_offsets()[i + 1]; ++k) {
+      double& value = copy.values()[k];
+      value = std::ldexp(value, exponent + of(i) + of(copy.columns()[k]));
+    }
+  }
   return Matrix(std::move(copy));
+}
+
+/// The identity.
+Matrix identity(HostContext& context, Index n) {
+  std::vector<Triplet<double>> ones;
+  for (Index i = 0; i < n; ++i) ones.push_back({i, i, 1});
+  return Matrix(csr_from_triplets<double>(context, n, n, ones));
 }
 
 template <Scalar T>
@@ -53,6 +82,18 @@ MultiVector<T, HostSpace> scaled_columns(HostContext& context, ConstBlockView<T,
     for (Index j = 0; j < X.cols(); ++j) {
       copy.view()(i, j) = std::ldexp(X(i, j), exponents[static_cast<std::size_t>(j)]);
     }
+  }
+  return copy;
+}
+
+/// X with row i multiplied by 2^(exponent + sign·rows[i]). No `rows`: by 2^exponent.
+template <Scalar T>
+MultiVector<T, HostSpace> scaled_rows(HostContext& context, ConstBlockView<T, HostSpace> X,
+                                      int exponent, int sign, const std::vector<int>& rows) {
+  MultiVector<T, HostSpace> copy(context, X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    const int own = rows.empty() ? 0 : sign * rows[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < X.cols(); ++j) copy.view()(i, j) = std::ldexp(X(i, j), exponent + own);
   }
   return copy;
 }
@@ -124,9 +165,10 @@ void unscale_values(Solution& solution, std::vector<double>& values, int exponen
 }
 
 template <Scalar T>
-void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X, int exponent) {
+void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X,
+                     const ProblemScaling& scaling) {
   MultiVector<T, HostSpace> copy =
-      scaled_columns(device.host(), X.view(), every_column(X.cols(), exponent));
+      scaled_rows(device.host(), X.view(), scaling.B / 2, 1, scaling.rows);
   for (Index j = 0; j < solution.count(); ++j) {
     const double largest = largest_in_column<T>(std::as_const(copy).view(), j);
     if (std::isfinite(largest) && largest >= std::numeric_limits<T>::min()) continue;
@@ -134,6 +176,54 @@ void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X, 
     break;
   }
   solution.vectors = HostBlock<T>(std::move(copy), device.shared_host());
+}
+
+/// Whether the solve can take a factor of A − σB from the start.
+bool may_factor(const Problem& problem, const Request& request) {
+  const bool stored = problem.A.is_stored() && (!problem.B || problem.B->is_stored());
+  return stored && !problem.own_rows && request.precision == Precision::full &&
+         may_invert(request, problem.sizes()) && !all_known(request, problem.sizes());
+}
+
+CsrView<double, HostSpace> mass_of(const Problem& problem) {
+  return problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
+}
+
+/// Sets the part of `scaling` that the rows ask for.
+void grade(const Problem& problem, const Request& request, ProblemScaling& scaling) {
+  if (!may_factor(problem, request)) return;
+  RowGrading grading = grading_of(problem.A.view(), mass_of(problem));
+  const BlockLanczosShape shape = block_lanczos_shape(block_lanczos_options(request, false),
+                                                      problem.order(), problem.B.has_value());
+  if (!(grading.span >= (shape.max_basis == 0 ? kGradedDense : kGraded))) return;
+  const FactorCost cost = estimate_factor_cost(problem.A.view(), mass_of(problem));
+  if (kBytesPerEntry * cost.entries > kFactorShare * host_memory_bytes()) return;
+  scaling.graded = true;
+  scaling.span = grading.span;
+  scaling.held = grading.held;
+  for (int& exponent : grading.exponents) exponent -= scaling.A / 2;
+  scaling.rows = std::move(grading.exponents);
+}
+
+/// Multiplies the rows and columns of the matrices of a graded problem, and its guess, by powers of
+/// two. Its null vectors are no longer those that the graph shows.
+void scale_rows(HostContext& context, Problem& problem, Request& request,
+                const ProblemScaling& scaling) {
+  request.filter = LanczosFilter::inverse;
+  if (!problem.B) problem.B = identity(context, problem.order());
+  problem.null_space = nullptr;
+  if (problem.initial_guess.cols() == 0) return;
+  problem.initial_guess =
+      Block(scaled_rows(context, problem.initial_guess.view(), 0, -1, scaling.rows));
+}
+
+void report_grading(const ProblemScaling& scaling, Solution& solution) {
+  const std::string held =
+      scaling.held == 0 ? std::string() : fmt::format(", penalties hold {} of them", scaling.held);
+  solution.reason += fmt::format(
+      "; the sizes of the rows of the matrix span a factor of {:.0e}{}: the problem was "
+      "scaled by rows and solved by a factor of A - sigma B",
+      scaling.span, held);
 }
 
 }  // namespace
@@ -145,6 +235,7 @@ ProblemScaling scaling_of(const Problem& problem, const Request& request) {
   if (problem.B && problem.B->is_stored()) {
     scaling.B = exponent_for(problem.B->largest(), safe) / 2 * 2;
   }
+  grade(problem, request, scaling);
   return scaling;
 }
 
@@ -155,12 +246,13 @@ void scale(HostContext& context, Problem& problem, Request& request,
   if (is_eigensolver(request.method)) {
     problem.initial_guess = of_moderate_size(context, problem.initial_guess, safe);
   }
-  if (scaling == ProblemScaling{}) return;
-  problem.A = scaled(context, problem.A, scaling.A);
+  if (scaling.changes_nothing()) return;
+  if (scaling.graded) scale_rows(context, problem, request, scaling);
+  problem.A = scaled(context, problem.A, scaling.A, scaling.rows);
   if (problem.A_transposed) {
     problem.A_transposed = scaled(context, *problem.A_transposed, scaling.A);
   }
-  if (problem.B) problem.B = scaled(context, *problem.B, scaling.B);
+  if (problem.B) problem.B = scaled(context, *problem.B, scaling.B, scaling.rows);
   if (problem.rhs.cols() > 0 && scaling.A != 0) {
     check_rhs(problem.rhs, scaling, request);
     problem.rhs = Block(
@@ -197,7 +289,8 @@ Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
 }
 
 void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) {
-  if (scaling == ProblemScaling{}) return;
+  if (scaling.graded) report_grading(scaling, solution);
+  if (scaling.changes_nothing()) return;
   for (double& norm : solution.residual_norms) norm = std::ldexp(norm, -scaling.A);
   const int of_values = solution.singular_values.empty() ? scaling.B - scaling.A : -scaling.A;
   for (double& bound : solution.error_bounds) bound = std::ldexp(bound, of_values);
@@ -208,8 +301,8 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
     return;
   }
   unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
-  if (scaling.B == 0) return;
-  std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling.B / 2); },
+  if (scaling.B == 0 && scaling.rows.empty()) return;
+  std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling); },
              solution.vectors);
 }
 

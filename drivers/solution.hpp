@@ -57,10 +57,12 @@ struct Solution {
   std::vector<bool> converged;  ///< whether the pair, triplet or column passes the criterion
   std::vector<double> error_bounds;
   std::vector<bool> limited_by_rounding;
+  std::vector<bool> straddles;               ///< as in `EigenResult`
   bool inverse_reaches_more_digits = false;  ///< as in `EigenResult`
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;
+  std::vector<double> error_estimates;
   std::vector<double> residual_norms;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <heddle/drivers/choice.hpp>
+#include <heddle/drivers/consistent_rhs.hpp>
 #include <heddle/drivers/followers.hpp>
+#include <heddle/drivers/held_rows.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -25,9 +27,6 @@
 #include <tuple>
 #include <utility>
 #include <vector>
-#ifdef HEDDLE_HAS_CUDA
-#include <heddle/linalg/context/gpu_share.hpp>
-#endif
 
 namespace heddle {
 namespace detail {
@@ -247,14 +246,19 @@ Solution solve_prepared(Device& device, Problem problem, const Request& request,
     const std::shared_ptr<const OrderChoice> order = problem.row_order;
     const std::string preconditioner = describe_preconditioner(request, problem, !device.is_host());
     const bool pencil = problem.sizes().pencil;
-    const ProblemScaling scaling = scaling_of(problem, request);
     Request scaled = with_block_size(request, problem.sizes(), device.is_host());
+    const ConsistentRhs consistent(device.host(), problem, scaled);
+    const HeldRows held(device.host(), problem, scaled);
+    const ProblemScaling scaling = scaling_of(problem, scaled);
     scale(device.host(), problem, scaled, scaling);
-    const bool by_rows = keeps_vectors && device.processes() > 1 && scaling == ProblemScaling{};
+    const bool by_rows =
+        keeps_vectors && device.processes() > 1 && scaling.changes_nothing() && held.empty();
     Solution solution =
         solve_on(Place<std::remove_reference_t<decltype(context)>>{device, context, by_rows},
                  std::move(problem), scaled, unscaled(monitor, scaling));
     unscale(device, solution, scaling);
+    held.put_back(device, solution);
+    consistent.report(solution);
     if (pencil) solution.frequencies = frequencies_of(solution.eigenvalues);
     if (solution.preconditioner_name.empty()) solution.preconditioner_name = preconditioner;
     report_order(*order, solution);
@@ -407,44 +411,6 @@ std::shared_ptr<detail::Followers> detail::followers(int size) {
   return std::make_shared<Followers>(
       size, Followers::Duty{[](const std::shared_ptr<Processes>& processes) { serve(processes); },
                             [](Processes& processes) { dismiss(processes); }});
-}
-
-namespace {
-
-#ifdef HEDDLE_HAS_CUDA
-int gpus_present() { return detail::gpu_count(); }
-std::string no_gpu_reason() { return cuda_unavailable_reason(0); }
-#else
-int gpus_present() { return 0; }
-std::string no_gpu_reason() { return "this build has no CUDA"; }
-#endif
-
-/// The GPUs of one process that a request asks for. 1 also stands for none.
-int gpus_asked(const Request& request) {
-  if (request.devices == 1) return 1;
-  if (request.device == DeviceChoice::host) {
-    if (request.devices == 0) return 1;
-    throw RequestError("devices",
-                       fmt::format(": {} GPUs were asked for with device: host", request.devices));
-  }
-  const int present = gpus_present();
-  if (request.devices <= present)
-    return std::max(request.devices == 0 ? present : request.devices, 1);
-  throw DeviceError(fmt::format("devices: {} GPUs were asked for, {} present: {}", request.devices,
-                                present, present == 0 ? no_gpu_reason() : "take devices: all"));
-}
-
-}  // namespace
-
-Device device_for(const Request& request, const std::shared_ptr<Processes>& processes) {
-  if (processes && request.devices > 1) {
-    throw RequestError("devices", fmt::format(": {} GPUs were asked for, but a launcher started {} "
-                                              "processes, and each has one: take devices: 1",
-                                              request.devices, processes->size()));
-  }
-  const int gpus = processes ? 1 : gpus_asked(request);
-  if (gpus == 1) return Device(request.device, request.threads, processes);
-  return {DeviceChoice::cuda, request.threads, detail::followers(gpus)};
 }
 
 }  // namespace heddle

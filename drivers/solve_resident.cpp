@@ -258,6 +258,11 @@ ResidentSolution<T, typename Ctx::Space> solve_in(Device& device, Ctx& context,
                        ": arrays on a device are used where they are, in their own order: leave it "
                        "out, or pass the problem in host memory");
   }
+  if (asked.project_rhs) {
+    throw RequestError("project_rhs",
+                       ": null vectors of arrays on a device are not known: leave it out, or pass "
+                       "the problem in host memory");
+  }
   MethodChoice choice = choose(context, device.host(), problem, shape, in_precision<T>(asked));
   choice.request = with_block_size(choice.request, shape.sizes(), device.is_host());
   const Request& request = choice.request;

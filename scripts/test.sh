@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs every test of heddle and closes with "N passed, N failed, N skipped".
+# Builds and runs every test of heddle. The closing lines name what failed, with the first error of
+# what could not be built, and the times. The last one is "N passed, N failed, N skipped".
 #
 # usage: scripts/test.sh [--quick] [PART...]
 #   --format    clang-format and shellcheck over the sources, the layout of the tree, links, packaging
@@ -12,30 +13,18 @@
 #               Packages that it needs from PyPI are installed in build/python. Where PyPI cannot be
 #               reached, this part fails. With HEDDLE_PYPI=skip it is skipped instead
 #   --quick     --format and --release without the data tests
-# Without a part all of them run. Builds in build/test, build/sanitize, build/fuzz and build/python.
+# Without a part all of them run, each also where another one failed. Builds in build/test,
+# build/sanitize, build/fuzz and build/python, with the output of each in build/logs.
 # Installs missing packages (as root, or with sudo). Real matrices: HEDDLE_MATRIX_DIR, by default
 # ../shared/matrices where that exists. Exit code 0 if nothing failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/lib/common.sh
 source scripts/lib/common.sh
+# shellcheck source=scripts/lib/results.sh
+source scripts/lib/results.sh
 
-passed=0 failed=0 skipped=0
 cores=$(nproc)
-
-# One check that is not ctest's, counted like a test. A command that ends with 77 was skipped.
-check() { # NAME COMMAND...
-  local name=$1 status=0
-  shift
-  say "$name"
-  "$@" || status=$?
-  case $status in
-    0) passed=$((passed + 1)) ;;
-    77) skipped=$((skipped + 1)) && say "skipped: $name" ;;
-    *) failed=$((failed + 1)) && say "FAILED: $name" ;;
-  esac
-  return "$status"
-}
 
 configure_and_build() { # PRESET FOLDER TARGET OPTIONS...
   local preset=$1 build=$2 target=$3
@@ -44,36 +33,11 @@ configure_and_build() { # PRESET FOLDER TARGET OPTIONS...
     cmake --build "$build" --target "$target" --parallel "$cores"
 }
 
-# The number in an attribute of a report in JUnit's form, 0 where it is missing.
-count_of() { # REPORT ATTRIBUTE
-  { grep -oPm1 "\\b$2=\"\\K[0-9]+" "$1" || echo 0; } | head -1
-}
-
-# Adds the counts of a report in JUnit's form to the totals.
-add_counts() { # REPORT
-  local tests failures not_run
-  if [[ ! -s $1 ]]; then
-    failed=$((failed + 1))
-    say "FAILED: the tests left no report $1"
-    return
-  fi
-  tests=$(count_of "$1" tests)
-  failures=$(($(count_of "$1" failures) + $(count_of "$1" errors)))
-  not_run=$(($(count_of "$1" skipped) + $(count_of "$1" disabled)))
-  passed=$((passed + tests - failures - not_run))
-  failed=$((failed + failures))
-  skipped=$((skipped + not_run))
-}
-
-# Runs ctest and adds its counts to the totals.
 run_ctest() { # FOLDER OPTIONS...
-  local build=$1 report=$PWD/$1/ctest.xml
+  local folder=$1 report=$PWD/$1/ctest.xml
   shift
-  rm -f "$report"
-  say "Running the tests of $build"
-  ctest --test-dir "$build" --output-on-failure --parallel "$cores" --output-junit "$report" "$@" ||
-    true
-  add_counts "$report"
+  run_tests "$folder" "$report" ctest --test-dir "$folder" --output-on-failure --parallel "$cores" \
+    --output-junit "$report" "$@"
 }
 
 sources_are_formatted() {
@@ -84,7 +48,8 @@ sources_are_formatted() {
 
 scripts_are_clean() {
   command -v shellcheck >/dev/null || return 77
-  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh packaging/conda/*.sh .ci/run
+  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh packaging/conda/*.sh \
+    cmake/*.sh .ci/run
 }
 
 python_is_there() { command -v python3 >/dev/null || return 77; }
@@ -99,6 +64,10 @@ packaging_is_sound() { python_is_there && python3 scripts/check-packaging.py; }
 
 layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py; }
 
+closing_lines_are_right() { python_is_there && python3 scripts/lib/results_test.py; }
+
+compile_settings_hold() { python_is_there && python3 scripts/lib/compile_test.py; }
+
 run_format() {
   check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
   check "Scripts (shellcheck)" scripts_are_clean || true
@@ -107,6 +76,8 @@ run_format() {
   check "Documents: links, files, tests, constants" documents_name_what_is_there || true
   check "Packaging: Dockerfiles, recipes, CITATION.cff" packaging_is_sound || true
   check "The checks of layout, documents and packaging can fail" layout_checks_can_fail || true
+  check "The closing lines of scripts/test.sh" closing_lines_are_right || true
+  check "Compile settings: whose warnings fail a build, instruction set" compile_settings_hold || true
 }
 
 build_release() {
@@ -124,7 +95,7 @@ build_release() {
 }
 
 run_release() {
-  check "Release build, warnings as errors" build_release || return 0
+  build "Release build, warnings as errors" build_release || return 0
   run_ctest build/test "$@"
 }
 
@@ -149,27 +120,25 @@ install_python_package() { # ENVIRONMENT PREFIX
 
 run_python() {
   local environment=$PWD/build/python/environment
-  check "Release build for the Python package" build_release || return 0
-  check "Packages of PyPI for the Python package" fill_environment "$environment" || return 0
+  build "Release build for the Python package" build_release || return 0
+  build "Packages of PyPI for the Python package" fill_environment "$environment" || return 0
   # Chromium opens the report of a study in a test, which is skipped without it.
   (install_missing chromium:chromium) || say "Chromium cannot be installed: a test is skipped"
-  check "Python package, warnings as errors" \
+  build "Python package, warnings as errors" \
     install_python_package "$environment" "$PWD/build/python/prefix" || return 0
-  say "Running the tests of the Python package"
-  HEDDLE_PROGRAMS=$PWD/build/test/apps "$environment/bin/python" -m pytest -q tests/python \
-    --junitxml=build/python/pytest.xml || true
-  add_counts build/python/pytest.xml
+  HEDDLE_PROGRAMS=$PWD/build/test/apps run_tests tests/python build/python/pytest.xml \
+    "$environment/bin/python" -m pytest -q tests/python --junitxml=build/python/pytest.xml
 }
 
 run_sanitize() {
-  check "Build with AddressSanitizer and UndefinedBehaviorSanitizer" \
+  build "Build with AddressSanitizer and UndefinedBehaviorSanitizer" \
     configure_and_build sanitize build/sanitize all || return 0
   # Without this option a reference to a variable of a function that has returned is not found.
   ASAN_OPTIONS=detect_stack_use_after_return=1 run_ctest build/sanitize --label-regex host
 }
 
 run_fuzz() {
-  check "Fuzz targets, built with clang" configure_and_build fuzz build/fuzz fuzzers || return 0
+  build "Fuzz targets, built with clang" configure_and_build fuzz build/fuzz fuzzers || return 0
   run_ctest build/fuzz --label-regex fuzz
 }
 
@@ -191,7 +160,8 @@ for argument in "$@"; do
 done
 [[ ${#parts[@]} -gt 0 ]] || parts=(format release python sanitize fuzz)
 
-install_missing "${kBuildPackages[@]}" "${kTestPackages[@]}"
+part=packages
+check "Packages of the system" install_missing "${kBuildPackages[@]}" "${kTestPackages[@]}" || true
 use_ninja_if_present
 export OMP_WAIT_POLICY=passive # tests share the cores: a waiting thread must not spin
 matrices=${HEDDLE_MATRIX_DIR:-$PWD/../shared/matrices}
@@ -203,13 +173,8 @@ fi
 
 for part in "${parts[@]}"; do
   case $part in
-    format) run_format ;;
     release) run_release "${release_options[@]}" ;;
-    sanitize) run_sanitize ;;
-    fuzz) run_fuzz ;;
-    python) run_python ;;
+    *) "run_$part" ;;
   esac
 done
-
-echo "$passed passed, $failed failed, $skipped skipped"
-[[ $failed -eq 0 ]]
+close_results

@@ -152,17 +152,23 @@ void check_least_squares(const Config& config) {
                                   fmt::join(suitable, ", ")));
   }
   exclude(config, "transform: normal_equations",
-          {{"checkpoint", !config.request.checkpoint.file.empty()}});
+          {{"solver.project_rhs", config.request.project_rhs},
+           {"checkpoint", !config.request.checkpoint.file.empty()}});
 }
 
 void check_transform(const Config& config) {
   const ProblemConfig& problem = config.problem;
-  if (takes_laplacian(problem)) return;
+  const bool averages = problem.symmetrize == Symmetrize::average;
+  if (takes_laplacian(problem)) {
+    return exclude(config, "a graph Laplacian; true takes the larger weight of both directions",
+                   {{"problem.symmetrize", averages}});
+  }
   exclude(config,
           uses_transpose(config) ? "transform: normal_equations"
                                  : "transform: none; it is for graph Laplacians",
           {{"problem.weights", problem.weights != EdgeWeights::stored},
-           {"problem.symmetrize", problem.symmetrize}});
+           {"problem.symmetrize",
+            problem.symmetrize == Symmetrize::larger || (averages && uses_transpose(config))}});
 }
 
 /// Rejects checkpoints with mixed precision, because a checkpoint holds one solve and mixed

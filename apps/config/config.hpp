@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <heddle/apps/config/node.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
@@ -25,6 +26,13 @@ enum class Transform {
   laplacian,
   normalized_laplacian,
   normal_equations  ///< AᵀA as an operator, for singular triplets of A or least squares
+};
+
+/// What a matrix that is not symmetric becomes.
+enum class Symmetrize {
+  none,     ///< it is refused
+  larger,   ///< a graph Laplacian takes the larger weight of both directions
+  average,  ///< (A + Aᵀ)/2
 };
 
 /// The file format of eigenvectors or solutions.
@@ -67,12 +75,13 @@ struct ProblemConfig {
   std::optional<MatrixSource> mass;  ///< B; none: the identity
   Transform transform = Transform::none;
   EdgeWeights weights = EdgeWeights::stored;  ///< of the graph Laplacians
-  bool symmetrize = false;                    ///< whether they take directed graphs
-  std::filesystem::path constraints;          ///< of a dense block, empty for none
-  std::filesystem::path initial_guess;        ///< of a dense block, empty for none
-  std::filesystem::path coordinates;          ///< of a dense block, empty for none
-  std::filesystem::path near_null;            ///< of a dense block, empty for none
-  RhsConfig rhs;                              ///< of a linear system
+  Symmetrize symmetrize = Symmetrize::none;
+  FirstLine first_line = FirstLine::automatic;  ///< of edge lists
+  std::filesystem::path constraints;            ///< of a dense block, empty for none
+  std::filesystem::path initial_guess;          ///< of a dense block, empty for none
+  std::filesystem::path coordinates;            ///< of a dense block, empty for none
+  std::filesystem::path near_null;              ///< of a dense block, empty for none
+  RhsConfig rhs;                                ///< of a linear system
 };
 
 /// The result files to write, and their folder.

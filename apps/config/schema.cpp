@@ -118,6 +118,15 @@ void Schema::problem() {
     return mass ? *mass : mass.emplace();
   });
   transforms();
+  add("problem.first_line",
+      "what the first line of an edge list holds: an edge, or the sizes of the list; auto: an "
+      "edge, and a line that may be either is refused")
+      .choice<FirstLine>(
+          {{"auto", FirstLine::automatic}, {"edge", FirstLine::edge}, {"sizes", FirstLine::sizes}},
+          [](Config& config) -> FirstLine& { return config.problem.first_line; })
+      .fallback("auto")
+      .aliases({"header"})
+      .option("--first-line");
   add("problem.constraints",
       "dense file (" + usual_extensions(true) + "): eigenvectors B-orthogonal to its columns")
       .file()
@@ -192,13 +201,15 @@ void Schema::transforms() {
       .only_for(kEigensolvers)
       .option("--weights");
   add("problem.symmetrize",
-      "whether a graph Laplacian takes a directed graph: both directions of an edge get the "
-      "larger of the two weights")
-      .choice<bool>({{"true", true}, {"false", false}},
-                    [](Config& config) -> bool& { return config.problem.symmetrize; })
+      "true: a graph Laplacian takes a directed graph, both directions of an edge get the larger "
+      "of the two weights; average: (A + A^T)/2 in place of A and of the mass matrix, which "
+      "printing has made unsymmetric")
+      .choice<Symmetrize>({{"true", Symmetrize::larger},
+                           {"false", Symmetrize::none},
+                           {"average", Symmetrize::average}},
+                          [](Config& config) -> Symmetrize& { return config.problem.symmetrize; })
       .fallback("false")
       .aliases({"symmetrized", "undirected"})
-      .only_for(kEigensolvers)
       .option("--symmetrize");
 }
 

@@ -229,6 +229,15 @@ void SolverSchema::own_options() {
       .option("--damp")
       .aliases({"damping", "tikhonov", "ridge"})
       .store([](Node node, Config& config) { config.request.damp = *as_real(node); });
+  add("solver.project_rhs",
+      "whether the parts of right-hand sides along the known null vectors of a singular A are "
+      "removed; with such a part there is no solution")
+      .choice<bool>({{"true", true}, {"false", false}},
+                    [](Config& config) -> bool& { return config.request.project_rhs; })
+      .fallback("false")
+      .only_for({SolverType::block_cg})
+      .option("--project-rhs")
+      .aliases({"remove_null_space", "mat_null_space", "nullspace"});
 }
 
 void SolverSchema::preconditioner() {

@@ -53,7 +53,9 @@ bool begins_with_numbers(std::string_view text) {
 /// Whether the name ends as those of matrix files do.
 bool is_named_as_matrix(const std::filesystem::path& path) {
   const bool is_compressed = path.extension() == ".gz";
-  const std::string extension = (is_compressed ? path.stem() : path).extension().string();
+  std::string extension = (is_compressed ? path.stem() : path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::vector<FileFormat>& formats = file_formats();
   return is_compressed ||
          std::any_of(formats.begin(), formats.end(), [&extension](const FileFormat& format) {
@@ -62,11 +64,15 @@ bool is_named_as_matrix(const std::filesystem::path& path) {
          });
 }
 
-/// Whether a file that cannot be read is named as a matrix, or one that can holds a matrix.
+/// Whether a file is named as a matrix, or is no text or another text than a configuration.
 bool is_matrix(const std::filesystem::path& path) {
-  const std::string text = beginning_of(path);
-  if (text.empty()) return is_named_as_matrix(path);
-  return begins_with_numbers(text) ||
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (is_named_as_matrix(path)) return true;
+  const std::string whole = beginning_of(path);
+  std::string_view text = whole;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return begins_with_numbers(text) || !foreign_format(text, path).empty() ||
+         text.find('\0') != std::string_view::npos ||
          std::any_of(kMatrixSignatures.begin(), kMatrixSignatures.end(),
                      [&text](std::string_view signature) { return text.starts_with(signature); });
 }

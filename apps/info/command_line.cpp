@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <heddle/apps/first_line_option.hpp>
 #include <heddle/apps/info/command_line.hpp>
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/apps/version.hpp>
@@ -47,6 +48,7 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
   app.add_flag("--symmetrize", line.symmetrize,
                "take the Laplacian of a directed graph: both directions of an edge get the larger "
                "of the two weights");
+  add_first_line_option(app, line.first_line);
   CLI::Option* spectrum = app.add_flag(
       "--spectrum", line.spectrum, "estimate how many eigenvalues of a symmetric matrix lie where");
   app.add_option("--bins", line.bins,

@@ -2,6 +2,7 @@
 
 #include <heddle/apps/program_help.hpp>
 #include <heddle/linalg/data/views.hpp>
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@ struct InfoCommandLine {
   std::string transform = "none";
   std::string weights = "stored";
   bool symmetrize = false;
+  FirstLine first_line = FirstLine::automatic;
   bool spectrum = false;
   Index bins = 20;
   bool multigrid = false;

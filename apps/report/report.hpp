@@ -17,6 +17,10 @@ struct ProblemFacts {
   Index cols = 0;  ///< columns of A, different from n only with `transform: normal_equations`
   Index nnz = 0;
   std::optional<Index> mass_nnz;  ///< of B; none if B = I
+  /// The largest |a_ij − a_ji| of A and B relative to the largest entry, where (A + Aᵀ)/2 was
+  /// taken.
+  std::optional<double> asymmetry{};
+  std::optional<double> mass_asymmetry{};
   Index constraints = 0;
   Index initial_guess = 0;
   Index rhs = 0;            ///< columns of the right-hand side, 0 for an eigenproblem

@@ -89,6 +89,8 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
   }
+  if (problem.asymmetry) json["asymmetry"] = *problem.asymmetry;
+  if (problem.mass_asymmetry) json["mass_asymmetry"] = *problem.mass_asymmetry;
   if (!is_eigensolver(config.request.method)) {
     json["rhs"] = config.problem.rhs.describe();
     json["right_hand_sides"] = problem.rhs;
@@ -109,6 +111,7 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     json["residuals"] = result.residuals;
     json["error_bounds"] = result.error_bounds;
     json["limited_by_rounding"] = result.limited_by_rounding;
+    if (config.request.interval) json["straddles"] = result.straddles;
     json["orthogonality"] = result.orthogonality;
   } else if (solves_least_squares(config)) {
     json["residuals"] = result.residuals;
@@ -117,6 +120,7 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     json["matrix_passes"] = result.matrix_passes;
     json["residuals"] = result.residuals;
     json["backward_errors"] = result.backward_errors;
+    json["error_estimates"] = result.error_estimates;
   }
   json["converged"] = result.converged;
 }

@@ -102,13 +102,23 @@ struct Table {
 /// Rows whose error bound exceeds this share of the value are marked.
 constexpr double kMarkedError = 1e-6;
 
-/// The decimal digits of `value` that an error of up to `error` leaves certain. 0 where none is.
-std::string certain_digits(double value, double error) {
-  constexpr int kMostDigits = 14;  // behind the point
-  if (!(error > 0) || !std::isfinite(value)) return fmt::format("{:.{}e}", value, kMostDigits);
+/// Marks rows whose error bound reaches across an end of the interval.
+constexpr std::string_view kStraddles = " |";
+
+/// Decimal digits behind the point of values and of frequencies, at most.
+constexpr int kMostDigits = 14;
+constexpr int kFrequencyDigits = 5;
+
+/// The relative error from which two digits of a value are shown where it has not converged.
+constexpr double kRough = 0.1;
+
+/// The decimal digits of `value` that an error of up to `error` leaves certain, at most `most`
+/// behind the point. 0 where none is.
+std::string certain_digits(double value, double error, int most) {
+  if (!(error > 0) || !std::isfinite(value)) return fmt::format("{:.{}e}", value, most);
   if (error >= std::abs(value)) return "0";
   const double digits = std::floor(std::log10(std::abs(value) / error));
-  return fmt::format("{:.{}e}", value, static_cast<int>(std::min<double>(digits, kMostDigits)));
+  return fmt::format("{:.{}e}", value, static_cast<int>(std::min<double>(digits, most)));
 }
 
 /// What marks row i if it has not converged. A solve that converged has no such rows, whatever its
@@ -117,6 +127,13 @@ std::string_view unconverged_mark(const Solution& result, std::size_t i) {
   const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
                       result.converged[i];
   return passes ? "" : "  not converged";
+}
+
+/// A number of row i with its certain digits. Of a row that has not converged, whose errors may be
+/// of any size, two digits at least.
+std::string shown(const Solution& result, std::size_t i, double value, double error, int most) {
+  const bool rough = !unconverged_mark(result, i).empty() && error > kRough * std::abs(value);
+  return rough ? fmt::format("{:.1e}", value) : certain_digits(value, error, most);
 }
 
 /// The table of eigenpairs or singular triplets.
@@ -138,18 +155,29 @@ Table value_table(const Solution& result) {
   };
   explain(" *", "the error may exceed 1e-6 of the value");
   explain(" ~", "the error may exceed 1e-6 of the value: rounding allows no more digits");
-  const auto frequency = [&result](std::size_t i) {
-    return result.frequencies.empty() ? "" : fmt::format("  {:>12.5e}", result.frequencies[i]);
+  const auto end_mark = [&result](std::size_t i) {
+    return i < result.straddles.size() && result.straddles[i] ? kStraddles : std::string_view();
+  };
+  if (std::find(result.straddles.begin(), result.straddles.end(), true) != result.straddles.end()) {
+    fmt::format_to(std::back_inserter(legend), "{}  an end of the interval lies within the error\n",
+                   kStraddles);
+  }
+  // Half of the relative error of λ is that of √λ.
+  const auto frequency = [&result, &values, &errors](std::size_t i) -> std::string {
+    if (result.frequencies.empty()) return "";
+    const double f = result.frequencies[i];
+    const double error = i < errors.size() ? errors[i] * std::abs(f / values[i]) / 2 : 0;
+    return fmt::format("  {:>12}", shown(result, i, f, error, kFrequencyDigits));
   };
   return {
       fmt::format("{:>5}  {:>22}  {:>9}  {:>9}{}\n", "", singular ? "singular value" : "eigenvalue",
                   "±", "residual", result.frequencies.empty() ? "" : "     frequency"),
-      [&result, &values, &errors, mark, frequency](std::size_t i) {
+      [&result, &values, &errors, mark, end_mark, frequency](std::size_t i) {
         const double error = i < errors.size() ? errors[i] : 0;
         const double residual = i < result.residuals.size() ? result.residuals[i] : 0;
-        return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}{}{}\n", i + 1,
-                           certain_digits(values[i], error), error, residual, frequency(i), mark(i),
-                           unconverged_mark(result, i));
+        return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}{}{}{}\n", i + 1,
+                           shown(result, i, values[i], error, kMostDigits), error, residual,
+                           frequency(i), mark(i), end_mark(i), unconverged_mark(result, i));
       },
       22, legend};
 }
@@ -193,6 +221,14 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   if (problem.mass_nnz) {
     line("B", describe_matrix(*config.problem.mass, problem.n, *problem.mass_nnz));
   }
+  const auto symmetrized = [&line](std::string_view name, const std::optional<double>& asymmetry) {
+    if (!asymmetry) return;
+    line("symmetrized", fmt::format("{0}: (i, j) and (j, i) differed by up to {1:.1e} of the "
+                                    "largest entry",
+                                    name, *asymmetry));
+  };
+  symmetrized("A", problem.asymmetry);
+  symmetrized("B", problem.mass_asymmetry);
   if (problem.constraints > 0) line("constraints", fmt::format("{} columns", problem.constraints));
   if (problem.initial_guess > 0) {
     line("initial guess", fmt::format("{} columns", problem.initial_guess));

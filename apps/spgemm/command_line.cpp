@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <heddle/apps/first_line_option.hpp>
 #include <heddle/apps/number_checks.hpp>
 #include <heddle/apps/spgemm/command_line.hpp>
 #include <heddle/apps/version.hpp>
@@ -84,6 +85,7 @@ void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
                  "rows; 0: what is free")
       ->check(finite_number(true))
       ->type_name("MB");
+  add_first_line_option(app, line.first_line);
   app.add_option("-o,--output", line.output, "write the product to this Matrix Market file")
       ->type_name("FILE");
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");

@@ -2,6 +2,7 @@
 
 #include <heddle/apps/program_help.hpp>
 #include <heddle/apps/spgemm/comparison.hpp>
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct SpgemmCommandLine {
   int power = 0;           ///< A^power, at least 2. 0: not asked for
   std::string galerkin;    ///< P of Pᵀ A P. Empty: not asked for
   bool single = false;     ///< in single precision
+  FirstLine first_line = FirstLine::automatic;
   SpgemmFormat format = SpgemmFormat::automatic;
   double device_megabytes = 0;  ///< of C on a GPU at a time. 0: what is free
   SpgemmComparisonOptions comparison;

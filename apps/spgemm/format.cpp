@@ -37,7 +37,7 @@ FormatChoice choose_format(HostContext& host, SpgemmFormat wanted, CsrView<T, Ho
                            CsrView<T, HostSpace> B) {
   if (wanted == SpgemmFormat::csr) return {false, "asked for", {}, {}};
   FormatChoice choice{false, "", dia_shape(host, A), {}};
-  choice.B = A.columns == B.columns ? choice.A : dia_shape(host, B);
+  choice.B = A.row_offsets == B.row_offsets ? choice.A : dia_shape(host, B);
   const double least = std::min(fill(choice.A, A.nnz), fill(choice.B, B.nnz));
   choice.reason = describe("A", choice.A, A.nnz) + "; " + describe("B", choice.B, B.nnz);
   const bool finite = all_finite(A) && all_finite(B);

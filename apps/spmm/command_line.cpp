@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <heddle/apps/first_line_option.hpp>
 #include <heddle/apps/number_checks.hpp>
 #include <heddle/apps/spmm/command_line.hpp>
 #include <heddle/apps/version.hpp>
@@ -132,6 +133,7 @@ void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
                   "a generated structure as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY; "
                   "several to time kernels",
                   describe_formats(false)));
+  add_first_line_option(app, line.first_line);
   add_product_options(app, line, words);
   add_timing_options(app, line);
   add_reordering_options(app, line, words);
@@ -150,6 +152,7 @@ void take_orders(const Words& words, SpmmCommandLine& line) {
   }
   options.all = asked("all");
   options.matrix = line.matrices.front();
+  options.first_line = line.first_line;
   if (line.product.columns > 0) options.columns = line.product.columns;
   options.threads = line.product.threads;
   options.on_gpu = words.device == "cuda";
@@ -205,6 +208,7 @@ std::optional<SpmmCommandLine> parse_spmm_command_line(int argc, const char* con
   auto& kernels = line.comparison.kernels;
   if (kernels == std::vector<std::string>{"all"}) kernels.clear();
   line.product.matrix = line.matrices.front();
+  line.product.first_line = line.first_line;
   if (words.unscaled) line.product.scaling = RangeScaling::none;
   line.product.check = !words.unchecked;
   line.product.on_gpu = words.device == "cuda";

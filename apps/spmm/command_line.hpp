@@ -4,6 +4,7 @@
 #include <heddle/apps/spmm/comparison.hpp>
 #include <heddle/apps/spmm/product.hpp>
 #include <heddle/apps/spmm/reordering.hpp>
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace heddle::apps {
 /// kernels are timed on a GPU, or products in other orders of rows and columns.
 struct SpmmCommandLine {
   std::vector<std::string> matrices;
+  FirstLine first_line = FirstLine::automatic;
   SpmmProductOptions product;
   ReorderingOptions reordering;
   std::vector<std::string> timed_precisions;  ///< "double", "single"

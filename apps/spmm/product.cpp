@@ -47,7 +47,7 @@ class Products {
   Products(Ctx& context, HostContext& host, const SpmmProductOptions& options)
       : context_(context), host_(host), options_(options) {
     A_ = read_input(options.matrix, "A", [this](const std::filesystem::path& path) {
-      return detail::load_matrix(host_, path.string());
+      return detail::load_matrix(host_, path.string(), options_.first_line);
     });
     if (options.block.empty()) {
       B_ = {host_, A_.cols(), options.columns};
@@ -200,6 +200,14 @@ std::string to_text(const SpmmProductReport& report) {
     if (!line.storage.empty()) fmt::format_to(out, "  A in {}", line.storage);
     fmt::format_to(out, "{}{}\n", line.order.empty() ? "" : ", order: ", line.order);
   }
+  for (const SpmmProductLine& line : report.lines) {
+    if (line.error.underflows == 0) continue;
+    fmt::format_to(out,
+                   "warning: {} of {} entries of the {} product have lost digits, because numbers "
+                   "lie below the range of the precision: choose a longer one, or scale A or B\n",
+                   line.error.underflows, report.rows * report.columns,
+                   limits_of(line.precision).name);
+  }
   return text;
 }
 
@@ -215,6 +223,7 @@ std::string to_json(const SpmmProductReport& report) {
       entry["largest_error"] = line.error.largest;
       entry["bound"] = line.error.bound;
       entry["worst_share_of_bound"] = line.error.share;
+      entry["underflowed_entries"] = line.error.underflows;
     }
     lines.push_back(std::move(entry));
   }

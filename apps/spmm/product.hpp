@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/spmm/low_precision/error_bound.hpp>
 #include <heddle/spmm/low_precision/scaling.hpp>
 #include <string>
@@ -10,6 +11,7 @@ namespace heddle::apps {
 
 struct SpmmProductOptions {
   std::string matrix;
+  FirstLine first_line = FirstLine::automatic;
   std::string block;  ///< a file with B. Empty: a random B of `columns` columns
   Index columns = 0;
   std::string output;  ///< a file for C, .npy or .mtx. Empty: none

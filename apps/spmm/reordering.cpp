@@ -135,10 +135,9 @@ ReorderingLine time_order(Ctx& context, HostContext& host, const CsrView<double,
 
 template <class Ctx>
 ReorderingReport report_in(Ctx& context, HostContext& host, const ReorderingOptions& options) {
-  HostCsrMatrix<double> A =
-      read_input(options.matrix, "A", [&host](const std::filesystem::path& path) {
-        return detail::load_matrix(host, path.string());
-      });
+  HostCsrMatrix<double> A = read_input(options.matrix, "A", [&](const std::filesystem::path& path) {
+    return detail::load_matrix(host, path.string(), options.first_line);
+  });
   ReorderingReport report;
   report.device = name_of(context);
   report.rows = A.rows();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@ namespace heddle::apps {
 
 struct ReorderingOptions {
   std::string matrix;
+  FirstLine first_line = FirstLine::automatic;
   std::vector<RowOrder> orders;  ///< by name. Empty, without `all`: this task is not asked for
   bool all = false;              ///< also all others that the matrix has
   Index columns = 16;            ///< of B

@@ -5,6 +5,7 @@
 #include <heddle/linalg/files/numbers.hpp>
 #include <heddle/linalg/files/text_pieces.hpp>
 #include <string>
+#include <utility>
 
 namespace heddle::detail {
 namespace {
@@ -122,31 +123,35 @@ void read_comment(std::string_view line, std::size_t number, EdgeListHeader& hea
 
 }  // namespace
 
-EdgeListHeader parse_edge_list_header(std::string_view text, std::string_view name) {
+EdgeListHeader parse_edge_list_header(std::string_view text, std::string_view name,
+                                      bool skips_line) {
   EdgeListHeader header;
   const char* end = text.data() + text.size();
   const char* stop = nullptr;
   std::size_t number = 1;
   for (const char* begin = text.data(); begin != end; begin = stop + (stop != end), ++number) {
     stop = line_end(begin, end);
-    begin = skip_blanks(begin, stop);
+    const char* const whole = std::exchange(begin, skip_blanks(begin, stop));
     std::string_view line(begin, static_cast<std::size_t>(stop - begin));
     if (is_comment(line)) {
       read_comment(line, number, header, name);
-    } else if (!line.empty()) {
+    } else if (!line.empty() && !std::exchange(skips_line, false)) {
+      header.begin = static_cast<std::size_t>(whole - text.data());
       next_word(line);
       next_word(line);
       header.weighted = !next_word(line).empty();
       return header;
     }
   }
-  throw InputError(std::string(name), 0, "is an edge list without edges");
+  header.begin = text.size();
+  header.empty = true;
+  return header;
 }
 
 template <Scalar T>
 ListedEdges<T> parse_edges(HostContext& context, std::string_view text,
                            const EdgeListHeader& header, std::string_view name) {
-  std::vector<TextPiece> pieces = cut_at_lines(context, text);
+  std::vector<TextPiece> pieces = cut_at_lines(context, text.substr(header.begin));
   ListedEdges<T> edges;
   Index lines = 0;
   for (const TextPiece& piece : pieces) {

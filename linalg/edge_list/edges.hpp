@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/linalg/files/file_content.hpp>
 #include <string_view>
 #include <vector>
@@ -10,16 +10,21 @@ namespace heddle::detail {
 
 /// `parse_edge_list` for a file in memory. It frees the text as soon as it is parsed.
 template <Scalar T>
-HostCsrMatrix<T> take_edge_list(HostContext& context, FileContent file, std::string_view name);
+HostCsrMatrix<T> take_edge_list(HostContext& context, FileContent file, std::string_view name,
+                                FirstLine first_line);
 
 /// What the lines before the first edge, and that edge, say of the list.
 struct EdgeListHeader {
   bool weighted = false;    ///< the lines have a weight
   bool undirected = false;  ///< a comment calls the graph undirected
+  std::size_t begin = 0;    ///< the place in the text where the line of the first edge begins
+  bool empty = false;       ///< there is no edge
 };
 
-/// Throws `InputError` for a list without edges and for a bipartite graph.
-EdgeListHeader parse_edge_list_header(std::string_view text, std::string_view name);
+/// The header of a list whose edges begin with the first line that is no comment, or behind it if
+/// `skips_line`. Throws `InputError` for a bipartite graph.
+EdgeListHeader parse_edge_list_header(std::string_view text, std::string_view name,
+                                      bool skips_line);
 
 template <Scalar T>
 struct ListedEdge {
@@ -40,6 +45,11 @@ struct ListedEdges {
   std::vector<Piece> pieces;
   Buffer<ListedEdge<T>, HostSpace> storage;
 
+  Index count() const noexcept {
+    Index total = 0;
+    for (const Piece& piece : pieces) total += piece.count;
+    return total;
+  }
   ListedEdge<T>* begin(Index piece) noexcept {
     return storage.data() + pieces[static_cast<std::size_t>(piece)].first;
   }
@@ -48,7 +58,8 @@ struct ListedEdges {
   }
 };
 
-/// The edges in `text`. Throws `InputError` for the first wrong line. Throws `OutOfMemory`.
+/// The edges in `text` from `header.begin` on. Throws `InputError` for the first wrong line. Throws
+/// `OutOfMemory`.
 template <Scalar T>
 ListedEdges<T> parse_edges(HostContext& context, std::string_view text,
                            const EdgeListHeader& header, std::string_view name);

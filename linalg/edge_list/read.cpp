@@ -4,10 +4,13 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/linalg/edge_list/edges.hpp>
+#include <heddle/linalg/edge_list/first_line.hpp>
 #include <heddle/linalg/files/checks.hpp>
+#include <heddle/linalg/files/text_pieces.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,10 +85,9 @@ class VertexRanks {
   std::vector<Index> sorted_;        // the vertices, if there is no table
 };
 
-/// The adjacency matrix of `edges`, which it renumbers.
+/// Numbers the vertices that occur from 0 on, in ascending order. Returns how many there are.
 template <Scalar T>
-HostCsrMatrix<T> assemble(HostContext& context, detail::ListedEdges<T> edges, bool undirected,
-                          std::string_view name) {
+Index number_by_rank(HostContext& context, detail::ListedEdges<T>& edges, std::string_view name) {
   const VertexRanks ranks(edges);
   if (ranks.count() > detail::kMostIndices) {
     throw InputError(std::string(name), 0,
@@ -93,46 +95,107 @@ HostCsrMatrix<T> assemble(HostContext& context, detail::ListedEdges<T> edges, bo
                          " vertices, 32-bit indices can name no more than " +
                          std::to_string(detail::kMostIndices));
   }
-  const auto pieces = static_cast<Index>(edges.pieces.size());
-  parallel_for(context.threads(), pieces, [&](Index piece) {
+  parallel_for(context.threads(), std::ssize(edges.pieces), [&](Index piece) {
     for (auto* edge = edges.begin(piece); edge != edges.end(piece); ++edge) {
       edge->from = ranks(edge->from);
       edge->to = ranks(edge->to);
     }
   });
-  HostCsrMatrix<T> A =
-      CsrAssembler<T>(context, ranks.count(), ranks.count())
-          .assemble(pieces, [&](Index piece, auto emit) {
-            for (const auto* edge = edges.begin(piece); edge != edges.end(piece); ++edge) {
-              emit(edge->from, edge->to, edge->weight);
-            }
-          });
+  return ranks.count();
+}
+
+/// The edges with numbers of rows and columns, and the shape of their matrix.
+template <Scalar T>
+struct NumberedEdges {
+  detail::ListedEdges<T> edges;
+  Index rows = 0;
+  Index cols = 0;
+  bool undirected = false;
+};
+
+/// The edges of a text whose first line holds its sizes.
+template <Scalar T>
+NumberedEdges<T> parse_behind_sizes(HostContext& context, std::string_view text, std::size_t begin,
+                                    std::string_view name) {
+  const auto sizes = detail::announced_sizes(text, begin);
+  if (!sizes) {
+    throw InputError(std::string(name), detail::line_number(text, text.data() + begin),
+                     "the line holds no sizes, which are two or three integers above 0");
+  }
+  const detail::EdgeListHeader header = detail::parse_edge_list_header(text, name, true);
+  NumberedEdges<T> list{detail::parse_edges<T>(context, text, header, name), sizes->rows,
+                        sizes->cols, header.undirected};
+  detail::number_by_sizes(*sizes, list.edges, name);
+  return list;
+}
+
+/// Throws if the first line may hold the sizes of the others, whose edges have another form.
+template <Scalar T>
+void refuse_sizes_of_another_form(HostContext& context, std::string_view text, bool weighted,
+                                  const detail::AnnouncedSizes& sizes, std::string_view name) {
+  const detail::EdgeListHeader rest = detail::parse_edge_list_header(text, name, true);
+  if (rest.empty || rest.weighted == weighted) return;
+  auto edges = detail::parse_edges<T>(context, text, rest, name);
+  detail::refuse_matching_sizes(sizes, edges, false, name);
+}
+
+template <Scalar T>
+NumberedEdges<T> parse(HostContext& context, std::string_view text, std::string_view name,
+                       FirstLine first_line) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const detail::EdgeListHeader header = detail::parse_edge_list_header(text, name, false);
+  if (header.empty) throw InputError(std::string(name), 0, "is an edge list without edges");
+  if (first_line == FirstLine::sizes) {
+    return parse_behind_sizes<T>(context, text, header.begin, name);
+  }
+  const auto sizes =
+      first_line == FirstLine::edge ? std::nullopt : detail::announced_sizes(text, header.begin);
+  if (sizes) refuse_sizes_of_another_form<T>(context, text, header.weighted, *sizes, name);
+  NumberedEdges<T> list{detail::parse_edges<T>(context, text, header, name), 0, 0,
+                        header.undirected};
+  if (sizes) detail::refuse_matching_sizes(*sizes, list.edges, true, name);
+  list.rows = list.cols = number_by_rank(context, list.edges, name);
+  return list;
+}
+
+template <Scalar T>
+HostCsrMatrix<T> assemble(HostContext& context, NumberedEdges<T> list, std::string_view name) {
+  if (list.undirected && list.rows != list.cols) {
+    throw InputError(std::string(name), 0, "an undirected graph has as many rows as columns");
+  }
+  HostCsrMatrix<T> A = CsrAssembler<T>(context, list.rows, list.cols)
+                           .assemble(std::ssize(list.edges.pieces), [&](Index piece, auto emit) {
+                             for (const auto* edge = list.edges.begin(piece);
+                                  edge != list.edges.end(piece); ++edge) {
+                               emit(edge->from, edge->to, edge->weight);
+                             }
+                           });
   detail::require_finite_sums(A.values(), A.nnz(), name);
-  return undirected ? symmetrize(context, std::as_const(A).view()) : std::move(A);
+  return list.undirected ? symmetrize(context, std::as_const(A).view()) : std::move(A);
 }
 
 }  // namespace
 
 template <Scalar T>
 HostCsrMatrix<T> detail::take_edge_list(HostContext& context, FileContent file,
-                                        std::string_view name) {
-  const EdgeListHeader header = parse_edge_list_header(file.bytes(), name);
-  ListedEdges<T> edges = parse_edges<T>(context, file.bytes(), header, name);
+                                        std::string_view name, FirstLine first_line) {
+  NumberedEdges<T> list = parse<T>(context, file.bytes(), name, first_line);
   file.release();
-  return assemble(context, std::move(edges), header.undirected, name);
+  return assemble(context, std::move(list), name);
 }
 
 template <Scalar T>
-HostCsrMatrix<T> parse_edge_list(HostContext& context, std::string_view text,
-                                 std::string_view name) {
-  const detail::EdgeListHeader header = detail::parse_edge_list_header(text, name);
-  return assemble(context, detail::parse_edges<T>(context, text, header, name), header.undirected,
-                  name);
+HostCsrMatrix<T> parse_edge_list(HostContext& context, std::string_view text, std::string_view name,
+                                 FirstLine first_line) {
+  return assemble(context, parse<T>(context, text, name, first_line), name);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                    \
-  template HostCsrMatrix<T> detail::take_edge_list(HostContext&, FileContent, std::string_view); \
-  template HostCsrMatrix<T> parse_edge_list(HostContext&, std::string_view, std::string_view);
+#define HEDDLE_INSTANTIATE(T)                                                                   \
+  template HostCsrMatrix<T> detail::take_edge_list(HostContext&, FileContent, std::string_view, \
+                                                   FirstLine);                                  \
+  template HostCsrMatrix<T> parse_edge_list(HostContext&, std::string_view, std::string_view,   \
+                                            FirstLine);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -4,7 +4,6 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/edge_list/edges.hpp>
-#include <heddle/linalg/files/checks.hpp>
 #include <heddle/linalg/files/file_content.hpp>
 #include <heddle/linalg/files/words.hpp>
 #include <heddle/linalg/formats/formats.hpp>
@@ -37,9 +36,15 @@ template <Scalar T>
 struct FormatRow {
   FileFormat format;
   bool (*recognises)(std::string_view bytes);
-  HostCsrMatrix<T> (*matrix)(HostContext&, FileContent file, std::string_view name);
+  HostCsrMatrix<T> (*matrix)(HostContext&, FileContent file, std::string_view name, FirstLine);
   MultiVector<T, HostSpace> (*block)(HostContext&, FileContent file, std::string_view name);
 };
+
+/// Calls a reader of a format that is no edge list.
+template <auto kTake>
+auto take(HostContext& context, FileContent file, std::string_view name, FirstLine) {
+  return kTake(context, std::move(file), name);
+}
 
 /// Calls a reader of bytes with those of a file.
 template <auto kParse>
@@ -52,12 +57,15 @@ const std::vector<FormatRow<T>>& table() {
   static const std::vector<FormatRow<T>> rows = {
       {{"Matrix Market", {".mtx"}},
        is_matrix_market,
-       detail::take_matrix_market<T>,
+       take<detail::take_matrix_market<T>>,
        detail::take_matrix_market_block<T>},
-      {{"NumPy", {".npy"}}, is_npy, parse_bytes<parse_npy<T>>, parse_bytes<parse_npy_block<T>>},
+      {{"NumPy", {".npy"}},
+       is_npy,
+       take<parse_bytes<parse_npy<T>>>,
+       parse_bytes<parse_npy_block<T>>},
       {{"SciPy sparse", {".npz"}},
        is_zip,
-       parse_bytes<parse_npz<T>>,
+       take<parse_bytes<parse_npz<T>>>,
        parse_bytes<parse_npz_block<T>>},
       {{"edge list", {".txt", ".tsv", ".edges", ".edgelist", ".el"}, false},
        has_no_mark,
@@ -83,9 +91,8 @@ const FormatRow<T>& choose(std::string_view bytes, const std::filesystem::path& 
   auto found = std::find_if(rows.begin(), rows.end(),
                             [&](const FormatRow<T>& row) { return row.recognises(bytes); });
   if (found != rows.end()) return *found;
-  if (detail::is_tar(bytes)) {
-    throw InputError(path.string(), 0, "is a tar archive: extract the file that it holds");
-  }
+  const std::string_view foreign = foreign_format(bytes, path);
+  if (!foreign.empty()) throw InputError(path.string(), 0, std::string(foreign));
   const std::string extension = extension_of(path);
   found = std::find_if(rows.begin(), rows.end(), [&](const FormatRow<T>& row) {
     return has_extension(row.format, extension);
@@ -118,10 +125,11 @@ std::string describe_formats(bool for_blocks) {
 }
 
 template <Scalar T>
-HostCsrMatrix<T> read_matrix(HostContext& context, const std::filesystem::path& path) {
+HostCsrMatrix<T> read_matrix(HostContext& context, const std::filesystem::path& path,
+                             FirstLine first_line) {
   FileContent file(context, path);
   const FormatRow<T>& row = choose<T>(file.bytes(), path);
-  return row.matrix(context, std::move(file), path.string());
+  return row.matrix(context, std::move(file), path.string(), first_line);
 }
 
 template <Scalar T>
@@ -137,8 +145,8 @@ MultiVector<T, HostSpace> read_block(HostContext& context, const std::filesystem
   return row.block(context, std::move(file), path.string());
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                        \
-  template HostCsrMatrix<T> read_matrix(HostContext&, const std::filesystem::path&); \
+#define HEDDLE_INSTANTIATE(T)                                                                   \
+  template HostCsrMatrix<T> read_matrix(HostContext&, const std::filesystem::path&, FirstLine); \
   template MultiVector<T, HostSpace> read_block(HostContext&, const std::filesystem::path&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

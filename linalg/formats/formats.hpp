@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +27,16 @@ const std::vector<FileFormat>& file_formats();
 /// from, or all.
 std::string describe_formats(bool for_blocks);
 
-/// The sparse matrix in the file `path`. Zeros of dense files are not stored. Throws `InputError`
-/// for a file whose format cannot be told and as the format's reader does, and `OutOfMemory`.
+/// What a file of a kind that heddle does not read is, and what to do, such as "is a MATLAB file:
+/// …". Told by its first bytes, else by the extension of its name. Empty for any other file.
+std::string_view foreign_format(std::string_view bytes, const std::filesystem::path& path);
+
+/// The sparse matrix in the file `path`. Zeros of dense files are not stored. `first_line` is for
+/// an edge list. Throws `InputError` for a file whose format cannot be told and as the format's
+/// reader does, and `OutOfMemory`.
 template <Scalar T>
-HostCsrMatrix<T> read_matrix(HostContext& context, const std::filesystem::path& path);
+HostCsrMatrix<T> read_matrix(HostContext& context, const std::filesystem::path& path,
+                             FirstLine first_line = FirstLine::automatic);
 
 /// The dense block in the file `path`, one column per vector. Entries that a sparse file does not
 /// store are 0. Throws `InputError`, also for a format that holds graphs only, and `OutOfMemory`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,7 +137,8 @@ def eigsh_interval(
     most k.
 
     Returns (w, v), w ascending, or w alone. Both may be empty. An interval that holds more than k
-    pairs raises `NotConverged`, as does a solve that does not converge. `extras`: see `Extras`.
+    pairs raises `NotConverged`, as does a solve that does not converge. A warning names eigenvalues
+    that lie within their error bounds of an end. `extras`: see `Extras`.
     """
     problem = _pencil(A, None, None)
     options = Options(
@@ -149,6 +151,12 @@ def eigsh_interval(
     )
     options.default_tolerance(problem.dtype)
     result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
+    if result.straddles.any() and options.on_failure != "return":
+        values = ", ".join(f"{value:.12g}" for value in result.eigenvalues[result.straddles])
+        warnings.warn(
+            f"eigenvalues that may lie beyond an end of the interval, by their error bounds: {values}",
+            stacklevel=2,
+        )
     return with_stats(_ascending(result, problem, return_eigenvectors), result, options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Union
 
 import numpy as np
@@ -43,6 +43,23 @@ class Operand:
 
 
 AnyOperand = Union[Operand, DeviceOperand]
+
+
+def averaged(operand: AnyOperand, name: str) -> tuple[Operand, float]:
+    """(A + A^T)/2, and the largest |a_ij - a_ji| relative to the largest entry."""
+    if not isinstance(operand, Operand) or not operand.is_stored:
+        raise ValueError(f"symmetrize='average': {name} must be stored, in host memory")
+    rows, cols = operand.shape
+    if rows != cols:
+        raise ValueError(f"symmetrize='average': {name} is {rows} x {cols}, it must be square")
+    offsets, columns, values = operand.core.arrays()
+    A = sp.csr_array((values, columns, offsets), shape=operand.shape)
+    largest = abs(A).max() if A.nnz else 0.0
+    difference = abs(A - A.T).max() if A.nnz else 0.0
+    if difference == 0:
+        return operand, 0.0
+    symmetric = csr((A / 2 + A.T / 2).tocsr(), name)
+    return replace(symmetric, dtype=operand.dtype), float(difference / largest)
 
 
 def _is_graph(A: Any) -> bool:

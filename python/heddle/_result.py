@@ -45,9 +45,12 @@ class Result:
     eigenvector, right singular vector or solution per column. They and `left_vectors` are arrays of
     NumPy, or, for a problem on a GPU, of the caller's library there. `residuals` are relative:
     |A x - lambda B x| / (|A| + |lambda| |B|) in the 1-norm of the matrices, or |b - A x| / |b|.
-    `error_bounds` bound the errors of the eigenvalues or singular values. `null_vectors` counts the
-    leading pairs with lambda = 0 that the graph of A showed before the solve. `peak_bytes` is the
-    largest memory that the solve held on its device, `peak_bytes_most` that on the device of
+    `error_bounds` bound the errors of the eigenvalues or singular values. `error_estimates` estimate
+    |x - A^-1 b| / |x| of linear systems in the energy norm. `straddles` marks the eigenvalues of an
+    interval that may lie beyond one of its ends, by their error bounds. `null_vectors` counts the
+    leading pairs with lambda = 0 that the graph of A showed before the solve. `asymmetry` is the
+    largest |a_ij - a_ji| relative to the largest entry that `symmetrize` has removed. `peak_bytes`
+    is the largest memory that the solve held on its device, `peak_bytes_most` that on the device of
     several that held most."""
 
     status: str
@@ -68,13 +71,16 @@ class Result:
     error_bounds: np.ndarray
     passed: np.ndarray
     limited_by_rounding: np.ndarray
+    straddles: np.ndarray
     residual_norms: np.ndarray
     backward_errors: np.ndarray
+    error_estimates: np.ndarray
     infinite_eigenvalues: int
     null_vectors: int
     orthogonality: float
     history: np.ndarray
     timings: dict[str, Any] = field(default_factory=dict)
+    asymmetry: float = 0.0
     peak_bytes: int = 0
     peak_bytes_most: int = 0
 
@@ -153,8 +159,10 @@ class Result:
             error_bounds=part(self.error_bounds),
             passed=part(self.passed),
             limited_by_rounding=part(self.limited_by_rounding),
+            straddles=part(self.straddles),
             residual_norms=part(self.residual_norms),
             backward_errors=part(self.backward_errors),
+            error_estimates=part(self.error_estimates),
         )
 
 
@@ -208,8 +216,10 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
         error_bounds=_array(solution.error_bounds),
         passed=np.array(solution.converged, dtype=bool),
         limited_by_rounding=np.array(solution.limited_by_rounding, dtype=bool),
+        straddles=np.array(solution.straddles, dtype=bool),
         residual_norms=_array(solution.residual_norms),
         backward_errors=_array(solution.backward_errors),
+        error_estimates=_array(solution.error_estimates),
         infinite_eigenvalues=solution.infinite_eigenvalues,
         null_vectors=solution.null_vectors,
         orthogonality=solution.orthogonality,

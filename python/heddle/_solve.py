@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -17,7 +17,7 @@ from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand, Library, library_of
 from ._errors import ConvergenceWarning, FieldError, Interrupted, NotConverged
-from ._inputs import AnyOperand, Operand, block, matrix, optional_matrix
+from ._inputs import AnyOperand, Operand, averaged, block, matrix, optional_matrix
 from ._result import Result, result_of
 from ._seed import seed_of
 
@@ -41,10 +41,13 @@ class Extras(TypedDict, total=False):
     callback: called with a `State` after each iteration. Returning False ends the solve.
     progress: whether to show a bar, which needs tqdm.
     return_stats: whether to return the `Result`, too, as the last value.
+    symmetrize: "average" takes (A + A^T)/2 in place of A and of B, which rounding or printing has
+        made unsymmetric. `Result.asymmetry` says by how much.
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion, precision, max_basis, filter,
-    factorization, algorithm, kernel, refresh_interval, checkpoint, checkpoint_every, resume."""
+    factorization, algorithm, project_rhs, kernel, refresh_interval, checkpoint, checkpoint_every,
+        resume."""
 
     method: str
     preconditioner: str | dict[str, Any]
@@ -56,6 +59,7 @@ class Extras(TypedDict, total=False):
     callback: Callable[[_core.State], bool | None] | None
     progress: bool
     return_stats: bool
+    symmetrize: Literal["average"] | None
     on_failure: OnFailure
     block_size: int
     criterion: str
@@ -64,6 +68,7 @@ class Extras(TypedDict, total=False):
     filter: str
     factorization: str
     algorithm: str
+    project_rhs: bool
     kernel: str
     refresh_interval: int
     checkpoint: str
@@ -186,6 +191,9 @@ class Options:
             raise ValueError(
                 f"on_failure is {self.on_failure!r}, not one of 'raise', 'warn', 'return'"
             )
+        self.symmetrize: str | None = extras.pop("symmetrize", None)
+        if self.symmetrize not in (None, "average"):
+            raise ValueError(f"symmetrize is {self.symmetrize!r}, not 'average' or None")
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback is a {type(self.callback).__name__}, not a function")
         if extras.get("time_limit", 0) is None:
@@ -341,8 +349,23 @@ def _solved_on_host(
     return result_of(solution, problem.dtype)
 
 
+def symmetrized(problem: Prepared, options: Options) -> tuple[Prepared, float]:
+    """The problem with symmetric matrices, if the caller asked for it, and the larger asymmetry of
+    both before."""
+    if options.symmetrize is None:
+        return problem, 0.0
+    if problem.normal_equations:
+        raise ValueError("symmetrize='average' does not go with normal_equations")
+    A, asymmetry = averaged(problem.A, "A")
+    if problem.B is None:
+        return replace(problem, A=A), asymmetry
+    B, of_B = averaged(problem.B, "B")
+    return replace(problem, A=A, B=B), max(asymmetry, of_B)
+
+
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
     """Solves the problem. `names`: the caller's names for the library's fields, for messages."""
+    problem, asymmetry = symmetrized(problem, options)
     request, library = dict(options.request), problem.library
     _check_places(problem, names or {})
     with (
@@ -355,6 +378,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
             result = _solved_on_host(problem, device, request, **told)
         else:
             result = on_device.solved(problem, library, device, request, **told)
+    result.asymmetry = asymmetry
     options.stopped = watch.ended_by_callback
     logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
     interrupted = result.status == "interrupted" and not watch.ended_by_callback

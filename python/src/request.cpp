@@ -157,6 +157,10 @@ constexpr std::array kFields = {
                                              {"pseudo_block", CgAlgorithm::pseudo_block}});
           }},
     Field{"damp", [](Request& r, std::string_view name, nb::handle v) { r.damp = real(name, v); }},
+    Field{"project_rhs",
+          [](Request& r, std::string_view name, nb::handle v) {
+            r.project_rhs = number<bool>(name, v, "True or False");
+          }},
     Field{"preconditioner", [](Request& r, std::string_view name,
                                nb::handle v) { r.preconditioner = preconditioner(name, v); }},
     Field{"kernel",

@@ -83,9 +83,11 @@ void bind_solution(nb::module_& m) {
       .def_ro("converged", &Solution::converged)
       .def_ro("error_bounds", &Solution::error_bounds)
       .def_ro("limited_by_rounding", &Solution::limited_by_rounding)
+      .def_ro("straddles", &Solution::straddles)
       .def_ro("orthogonality", &Solution::orthogonality)
       .def_ro("matrix_passes", &Solution::matrix_passes)
       .def_ro("backward_errors", &Solution::backward_errors)
+      .def_ro("error_estimates", &Solution::error_estimates)
       .def_ro("residual_norms", &Solution::residual_norms)
       .def_prop_ro("history", &history_of, nb::sig("def history(self) -> numpy.ndarray"))
       .def_prop_ro("vectors", &vectors<&Solution::vectors>,

@@ -83,11 +83,13 @@ void BreakdownFreeCg<T, Ctx>::restart() {
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::step() {
   if (columns_.ended()) return;
+  for (LinearColumn& column : columns_.columns()) column.steps.begin(column.norm);
   columns_.products().multiply_A(P(), Q());
   factor_energy();
   if (columns_.ended()) return;
   const PhaseScope phase(context_, Phase::update);
-  const SmallView<double, Space> alpha = energy_solve(PtR_);
+  half_step_ = s_.columns.packet.add(kept_, columns_.active());
+  const SmallView<double, Space> alpha = energy_solve(PtR_, half_step_.there);
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   multiply<T>(context_, -1, Q(), alpha, 1, columns_.R(), norms_.there);
@@ -98,6 +100,7 @@ void BreakdownFreeCg<T, Ctx>::next_directions() {
   if (columns_.ended()) return;
   if (!columns_.have_converged(norms_.there)) return directions();
   s_.columns.packet.fetch(context_);
+  note_steps();
   read_energy_status();
 }
 
@@ -109,6 +112,7 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   const Part status = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   cholesky_qr_coefficients(context_, ZtZ(), F(columns_.active()), status.there);
   s_.columns.packet.fetch(context_);
+  if (directions_.count > 0) note_steps();
   if (!columns_.measure(norms_.here)) return;
   if (directions_.count > 0) read_energy_status();
   if (directions_.count == 1) {
@@ -127,7 +131,7 @@ void BreakdownFreeCg<T, Ctx>::add_directions(const auto& MR) {
   }
   const SmallView<double, Space> QtMR = s_.product.view(directions_.count, MR.cols());
   gram(context_, Q(), MR, QtMR);
-  const SmallView<double, Space> beta = energy_solve(QtMR);
+  const SmallView<double, Space> beta = energy_solve(QtMR, s_.half.view(kept_, QtMR.cols));
   const PhaseScope phase(context_, Phase::orthogonalize);
   multiply_gram(context_, -1, P(), beta, 1, MR, Z(), Z(), ZtZ());
 }
@@ -190,16 +194,28 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
        s_.W.view(directions_.count, kept_));
 }
 
-/// (PᵀQ)⁻¹C for a small matrix C, r×s.
+/// (PᵀQ)⁻¹C for a small matrix C, r×s, and half = WᵀC.
 template <Scalar T, class Ctx>
 SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
-    SmallView<double, Space> C) {
-  const SmallView<double, Space> half = s_.half.view(kept_, C.cols);
+    SmallView<double, Space> C, SmallView<double, Space> half) {
   const SmallView<double, Space> result = s_.coefficient.view(C.rows, C.cols);
   const SmallView<double, Space> W = s_.W.view(C.rows, kept_);
   small_multiply(context_, 1, W, true, C, false, 0, half);
   small_multiply(context_, 1, W, false, half, false, 0, result);
   return result;
+}
+
+/// Reads from the packet by how much the last step has reduced the energy norm of each error:
+/// (PᵀR)ᵀ(PᵀQ)⁻¹PᵀR has the reductions on its diagonal.
+template <Scalar T, class Ctx>
+void BreakdownFreeCg<T, Ctx>::note_steps() {
+  for (Index j = 0; j < columns_.active(); ++j) {
+    double reduction = 0;
+    for (Index i = 0; i < half_step_.here.rows; ++i) {
+      reduction += half_step_.here(i, j) * half_step_.here(i, j);
+    }
+    columns_.columns()[static_cast<std::size_t>(j)].steps.add(reduction);
+  }
 }
 
 /// Reads from the packet whether the last step had a factor of G.

@@ -41,7 +41,8 @@ class BreakdownFreeCg {
   SmallView<double, Space> ZtZ() { return s_.product.view(columns_.active(), columns_.active()); }
   void factor_energy();
   void invert_by_eigenvectors();
-  SmallView<double, Space> energy_solve(SmallView<double, Space> C);
+  SmallView<double, Space> energy_solve(SmallView<double, Space> C, SmallView<double, Space> half);
+  void note_steps();
   void read_energy_status();
   void take_directions(ConstSmallView<double, HostSpace> status);
 
@@ -52,6 +53,7 @@ class BreakdownFreeCg {
   Part norms_{};          // ‖r_j‖
   Part energy_{};         // G = PᵀQ
   Part energy_status_{};  // of its factor
+  Part half_step_{};      // WᵀPᵀR of the last step
   Index kept_ = 0;        // columns of W
   SmallView<double, Space> PtR_{};
 };

@@ -1,8 +1,15 @@
 #include <algorithm>
+#include <cmath>
 #include <heddle/solvers/cg/column_ledger.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 
 namespace heddle::detail {
+
+double LinearColumn::error_estimate() const noexcept {
+  if (steps.count() == 0) return std::numeric_limits<double>::quiet_NaN();
+  const double error = steps.error(norm);
+  return error > 0 ? error / std::sqrt(x_energy) : 0;
+}
 
 void ColumnLedger::reset() {
   std::fill(columns.begin(), columns.end(), LinearColumn{});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/solvers/cg/energy_steps.hpp>
 #include <limits>
 #include <span>
 #include <vector>
@@ -20,9 +21,16 @@ struct LinearColumn {
   double first_norm = std::numeric_limits<double>::infinity();  ///< ‖r‖ of the first x
   double first_x_norm = 0;                                      ///< ‖x‖ of the first x
   double energy = 0;                                            ///< rᵀM⁻¹r
-  double earlier_energy = 0;  ///< rᵀM⁻¹r before the last step
+  double earlier_energy = 0;   ///< rᵀM⁻¹r before the last step
+  double x_energy = 0;         ///< xᵀA x when r was last computed as b − A x
+  EnergySteps steps{};         ///< by how much the steps have reduced the error
+  bool doubted = false;        ///< whether ‖r‖ met the limit with too large an error estimate
+  bool without_guess = false;  ///< whether the first x is 0 in place of a useless initial guess
 
   bool converged() const noexcept { return norm <= limit; }
+
+  /// An estimate of ‖error of x‖_A/‖x‖_A, see `EnergySteps`. NaN before the first step.
+  double error_estimate() const noexcept;
 
   /// Whether x, at the scale of B, is 0 or has a norm between `least` and `most`. ‖x‖ is that of
   /// the last fresh residual.

@@ -89,6 +89,16 @@ void ColumnOrder<T, Ctx>::swap(Index i, Index j) {
 }
 
 template <Scalar T, class Ctx>
+void ColumnOrder<T, Ctx>::round_as_restored() {
+  const Index b = s_.result.solution.cols();
+  const Block X = s_.result.solution.columns(0, b);
+  scale_columns<T>(context_,
+                   factors(b, [](const LinearColumn& column) { return 1 / column.scale; }), X);
+  scale_columns<T>(context_, factors(b, [](const LinearColumn& column) { return column.scale; }),
+                   X);
+}
+
+template <Scalar T, class Ctx>
 void ColumnOrder<T, Ctx>::restore() {
   const Index b = s_.result.solution.cols();
   scale_columns<T>(context_,

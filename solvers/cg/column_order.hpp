@@ -35,6 +35,9 @@ class ColumnOrder {
   /// their number. The order of the others changes, too.
   Index bring_forward(Index count, bool (*predicate)(const LinearColumn&));
 
+  /// Rounds X as `restore` will. Entries that underflow at the scale of B become less exact, or 0.
+  void round_as_restored();
+
   /// Brings X back into the order and the scale of B.
   void restore();
 

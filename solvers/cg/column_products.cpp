@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/cg/column_products.hpp>
 #include <heddle/solvers/cg/spd_probe.hpp>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
@@ -152,16 +153,32 @@ void ColumnProducts<T, Ctx>::fresh_residuals(Index count) {
   s_.packet.clear();
   const auto norms = s_.packet.add(count, 1);
   const auto x_norms = s_.packet.add(count, 1);
+  const auto x_energies = s_.packet.add(count, 1);
   const SmallView<double, HostSpace> ones = norms.here;
   std::fill_n(ones.data, count, 1.0);
   send(context_, ones, s_.factors.view(count, 1));
   residual<T>(context_, R, AX, s_.factors.view(count, 1), R, norms.there);
   column_norms<T>(context_, X, x_norms.there);
+  column_dots<T>(context_, X, AX, x_energies.there);
   s_.packet.fetch(context_);
   for (Index j = 0; j < count; ++j) {
     s_.ledger[j].norm = norms.here(j, 0);
     s_.ledger[j].x_norm = x_norms.here(j, 0);
+    s_.ledger[j].x_energy = x_energies.here(j, 0);
   }
+}
+
+template <Scalar T, class Ctx>
+void ColumnProducts<T, Ctx>::drop_useless_guesses(Index count) {
+  const double most = 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  bool any = false;
+  for (Index j = 0; j < count; ++j) {
+    LinearColumn& column = s_.ledger[j];
+    if (column.norm <= most * column.rhs_norm) continue;
+    column.without_guess = any = true;
+    set_zero<T>(context_, s_.result.solution.columns(j, 1));
+  }
+  if (any) fresh_residuals(count);
 }
 
 template <Scalar T, class Ctx>

@@ -73,6 +73,10 @@ class ColumnProducts {
   /// R ← B − A X, ‖r‖ and ‖x‖ for the first `count` columns.
   void fresh_residuals(Index count);
 
+  /// Replaces initial guesses whose residuals are not finite, or so large that rounding would hide
+  /// b, by zero. For the first `count` columns, after `fresh_residuals`.
+  void drop_useless_guesses(Index count);
+
   /// Columns multiplied by A since the solve began.
   Index applications() const { return system_.A->columns_applied() - applications_before_; }
 

@@ -16,6 +16,12 @@ namespace {
 constexpr Index kMostRefuted = 3;
 constexpr double kResidualGap = 10;  // ratio of the recomputed residual to that of the recurrence
 
+/// Estimated relative errors in the energy norm above which a solution has no digits, and above
+/// this multiple of the tolerance. Its limit on ‖r‖ then falls to this part of ‖r‖.
+constexpr double kLargestError = 1e-3;
+constexpr double kErrorPerLimit = 10;
+constexpr double kLowerLimit = 0.01;
+
 constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,
                                                   "a residual is not finite"};
 
@@ -116,7 +122,7 @@ void take_back(Ctx& context, const LinearSystem<T, Ctx>& system,
   for (LinearColumn& column : storage.ledger.columns) {
     if (!std::isfinite(column.first_norm) || column.norm <= growth * column.first_norm) continue;
     const auto x = storage.result.solution.columns(column.index, 1);
-    if (system.initial_guess.cols() > 0) {
+    if (system.initial_guess.cols() > 0 && !column.without_guess) {
       copy<T>(context, system.initial_guess.columns(column.index, 1), x);
     } else {
       set_zero<T>(context, x);
@@ -124,6 +130,37 @@ void take_back(Ctx& context, const LinearSystem<T, Ctx>& system,
     column.norm = column.first_norm;
     column.x_norm = column.first_x_norm;
   }
+}
+
+/// Whether the solution that will be written has converged: not only X at the scale of the solve.
+/// Columns for which that may differ get fresh residuals.
+template <Scalar T, class Ctx>
+bool is_representable(ColumnLedger& ledger, const OperatorNorm<T, Ctx>& norm_A, Index rows,
+                      ColumnOrder<T, Ctx>& order, ColumnProducts<T, Ctx>& products) {
+  if (give_up_unrepresentable<T>(ledger)) return false;
+  const double lost = norm_A.value() * static_cast<double>(std::numeric_limits<T>::min()) *
+                      std::sqrt(static_cast<double>(rows));
+  const auto loses = [&](const LinearColumn& column) {
+    return lost * column.scale > column.limit / 10;
+  };
+  if (std::none_of(ledger.columns.begin(), ledger.columns.end(), loses)) return true;
+  order.round_as_restored();
+  products.fresh_residuals(ledger.nonzero);
+  return std::none_of(ledger.columns.begin(), ledger.columns.end(), remains);
+}
+
+/// Whether the estimated errors leave digits in all columns. Lowers the limits of those where they
+/// do not, so that the solve goes on.
+bool have_digits(ColumnLedger& ledger) {
+  bool all = true;
+  for (LinearColumn& column : ledger.columns) {
+    const double allowed = std::max(kLargestError, kErrorPerLimit * column.limit / column.rhs_norm);
+    if (!(column.error_estimate() > allowed) || column.norm == 0) continue;
+    column.limit = kLowerLimit * column.norm;
+    column.doubted = true;
+    all = false;
+  }
+  return all;
 }
 
 }  // namespace
@@ -163,6 +200,7 @@ Index LinearColumns<T, Ctx>::start() {
   if (ended()) return 0;
   if (guess) {
     fresh_residuals(ledger.nonzero);
+    products_.drop_useless_guesses(ledger.nonzero);
   } else {
     order_.gather(system_.B, s_.R.columns(0, ledger.nonzero));
     for (LinearColumn& column : ledger.columns) column.norm = column.rhs_norm;
@@ -205,6 +243,7 @@ void LinearColumns<T, Ctx>::finish() {
   if (!measured_) fresh_residuals(s_.ledger.nonzero);
   order_.restore();
   const SolveStatus status = engine_.status();
+  give_up_unrepresentable<T>(s_.ledger);
   if (status != SolveStatus::converged) {
     take_back(context_, system_, s_,
               allowed_growth(status, s_.directions.careful, std::numeric_limits<T>::epsilon()));
@@ -214,12 +253,19 @@ void LinearColumns<T, Ctx>::finish() {
   for (const LinearColumn& column : s_.ledger.columns) {
     const auto j = static_cast<std::size_t>(column.index);
     result.backward_errors[j] = norm_A_.backward_error(column);
+    result.error_estimates[j] = column.rhs_norm == 0 ? 0 : column.error_estimate();
     result.converged[j] = column.converged();
   }
   result.operator_applications = products_.applications();
   result.status = engine_.conclude({s_.ledger.converged(), system_.B.cols(), "columns",
                                     result.iterations, "iterations", s_.ledger.worst_residual()},
                                    result.reason);
+  const auto unsettled = [](const LinearColumn& column) {
+    return column.doubted && remains(column);
+  };
+  if (std::any_of(s_.ledger.columns.begin(), s_.ledger.columns.end(), unsettled)) {
+    result.reason += "; where |b - A x| met the tolerance, error estimates show no digits of x";
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -270,9 +316,12 @@ Claim LinearColumns<T, Ctx>::verify() {
   fresh_residuals(s_.ledger.nonzero);
   s_.ledger.active = order_.bring_forward(s_.ledger.nonzero, remains);
   if (active() == 0) {
-    if (!give_up_unrepresentable<T>(s_.ledger)) return Claim::confirmed;
-    end(kUnrepresentable);
-    return Claim::none;
+    if (!is_representable(s_.ledger, norm_A_, system_.A->row_range().global, order_, products_)) {
+      end(kUnrepresentable);
+      return Claim::none;
+    }
+    if (have_digits(s_.ledger)) return Claim::confirmed;
+    s_.ledger.active = order_.bring_forward(s_.ledger.nonzero, remains);
   }
   restart_requested_ = true;
   const double excess = s_.ledger.worst_excess();

@@ -9,12 +9,13 @@ LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index 
     : R(context, n, b),
       directions{.P = MultiVector<T, Space>(context, n, b)},
       scratch(context, n, b),
-      packet(context, b * b + 2 * b + 2 * CholeskyQrStatus::rows),
+      packet(context, 2 * b * b + 2 * b + 2 * CholeskyQrStatus::rows),
       factors(context, b, 1),
       ledger(b) {
   monitor_residuals.reserve(ledger.columns.size());
   result.residuals.reserve(ledger.columns.size());
   result.backward_errors.reserve(ledger.columns.size());
+  result.error_estimates.reserve(ledger.columns.size());
   result.converged.reserve(ledger.columns.size());
   result.solution = MultiVector<T, Space>(context, n, b);
 }
@@ -30,6 +31,7 @@ void LinearColumnsStorage<T, Ctx>::reset() {
   result.iterations = result.matrix_passes = result.operator_applications = 0;
   result.residuals.assign(ledger.columns.size(), 0.0);
   result.backward_errors.assign(ledger.columns.size(), 0.0);
+  result.error_estimates.assign(ledger.columns.size(), 0.0);
   result.converged.assign(ledger.columns.size(), false);
   result.history.clear();
   result.orthogonalization = {};

@@ -14,6 +14,11 @@ auto OperatorNorm<T, Ctx>::check_least_rayleigh_quotient(double least, Index m) 
   if (!std::isfinite(least)) {
     return Stop{SolveStatus::breakdown, "products with A are not finite"};
   }
+  if (least < -rounding && rayleigh_ == 0) {
+    return Stop{SolveStatus::indefinite,
+                "A is not positive definite: p'Ap < 0 for all directions p, as of a negative "
+                "definite A; (-A) X = -B has the same solution and a positive definite matrix"};
+  }
   if (least < -rounding) {
     return Stop{SolveStatus::indefinite, "A is not positive definite: p'Ap < 0 was met"};
   }

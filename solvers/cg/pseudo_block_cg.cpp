@@ -52,8 +52,11 @@ void PseudoBlockCg<T, Ctx>::step() {
   if (columns_.ended()) return;
   const SmallView<double, HostSpace> alpha = s_.factors.view(s, 1);
   for (Index j = 0; j < s; ++j) {
-    const double before = columns_.columns()[static_cast<std::size_t>(j)].energy;
+    LinearColumn& column = columns_.columns()[static_cast<std::size_t>(j)];
+    const double before = column.energy;
     alpha(j, 0) = before > 0 ? before / energies_.here(j, 0) : 0;
+    column.steps.begin(column.norm);
+    column.steps.add(alpha(j, 0) * before);
   }
   s_.columns.packet.clear();
   norms_ = s_.columns.packet.add(s, 1);

@@ -58,10 +58,14 @@ void IntervalSolve<T, Ctx>::end_crowded(std::string reason) {
   engine_.end(SolveStatus::max_iterations, crowded_);
 }
 
+/// Whether a pair counts as one of the interval. Its value lies in it, or beyond an end by less
+/// than an error that no iteration reduces.
 template <Scalar T, class Ctx>
-bool IntervalSolve<T, Ctx>::contains(double lambda) const noexcept {
-  const double rounding = convergence_.noise_floor() * convergence_.scale(lambda);
-  return lambda >= options_.lower - rounding && lambda <= options_.upper + rounding;
+bool IntervalSolve<T, Ctx>::contains(Index pair) const {
+  if (s_->beyond(pair, options_) <= 0) return true;
+  const bool is_final =
+      !search_ || convergence_.residual_is_rounding(s_->value(pair), s_->residual(pair));
+  return is_final && s_->straddles(pair, options_);
 }
 
 template <Scalar T, class Ctx>
@@ -91,6 +95,7 @@ void IntervalSolve<T, Ctx>::finish() {
       result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
       result_.error_bounds.push_back(verifier.errors()[pair]);
       result_.limited_by_rounding.push_back(verifier.limited()[pair]);
+      result_.straddles.push_back(s_->straddles(j, options_));
       result_.converged.push_back(s_->passes(j));
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }

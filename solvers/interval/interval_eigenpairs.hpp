@@ -24,8 +24,8 @@ Index interval_block_size(const IntervalOptions& options, Index n) noexcept;
 double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_t scalar_size);
 
 /// All eigenpairs of A x = λ x with λ in [lower, upper], multiple ones with all their copies, by
-/// block Lanczos on a filter. Eigenvalues within rounding of an end, 100 ε (‖A‖₁ + |λ|), belong to
-/// the interval. A must be symmetric. This is not checked.
+/// block Lanczos on a filter. Eigenvalues whose error bounds reach across an end belong to the
+/// interval, and `EigenResult::straddles` marks them. A must be symmetric. This is not checked.
 ///
 /// The filter F is a Chebyshev polynomial in A that is large on the interval and near 0 away from
 /// it. Its degree, and the size of the basis, are chosen by the estimated spectral density. The

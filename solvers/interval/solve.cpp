@@ -19,6 +19,18 @@ constexpr double kSlow = 0.3;
 /// Where the estimated ends of the spectrum are wrong, it is widened by this share.
 constexpr double kWidening = 0.1;
 
+/// Why a solve ends with more pairs than wanted.
+template <Scalar T, class Ctx>
+std::string describe_crowd(const IntervalPairs<T, Ctx>& pairs, const IntervalOptions& options) {
+  const auto open = std::count_if(pairs.inside.begin(), pairs.inside.end(),
+                                  [&](Index j) { return pairs.straddles(j, options); });
+  const std::string further =
+      open > 0 ? fmt::format(" and {} that may lie beyond its ends, by their error bounds", open)
+               : "";
+  return fmt::format("the interval holds {} eigenvalues{}, more than nev = {}",
+                     std::ssize(pairs.inside) - open, further, options.nev);
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -101,7 +113,7 @@ void IntervalSolve<T, Ctx>::measure() {
   const double beyond = search_ ? ErrorBounds::kUnknown : ErrorBounds::kNoneBeyond;
   verifier.judge(convergence_, {.below = beyond, .above = beyond, .dense = !search_});
   for (Index j = 0; j < pairs.count; ++j) {
-    if (contains(s_->value(j))) pairs.inside.push_back(j);
+    if (contains(j)) pairs.inside.push_back(j);
   }
 }
 
@@ -206,9 +218,8 @@ bool IntervalSolve<T, Ctx>::settled() const {
   }
   // A pair in the interval must pass. Any other must lie outside by more than its error.
   for (Index j = 0; j < s_->count; ++j) {
-    const double beyond = std::max(options_.lower - s_->value(j), s_->value(j) - options_.upper);
-    const double error = s_->error(j);
-    if (contains(s_->value(j)) ? !s_->passes(j) : search_ && !(beyond > error)) return false;
+    if (contains(j) ? !s_->passes(j) : search_ && !(s_->beyond(j, options_) > s_->error(j)))
+      return false;
   }
   return result_.orthogonality <= kOrthogonalityLimit<T>;
 }
@@ -218,8 +229,7 @@ template <Scalar T, class Ctx>
 Claim IntervalSolve<T, Ctx>::claim() {
   const bool settled = this->settled();
   if (settled && std::ssize(s_->inside) > options_.nev) {
-    end_crowded(fmt::format("the interval holds {} eigenvalues, more than nev = {}",
-                            s_->inside.size(), options_.nev));
+    end_crowded(describe_crowd(*s_, options_));
     return Claim::none;
   }
   if (!search_) {

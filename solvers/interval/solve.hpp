@@ -64,7 +64,7 @@ class IntervalSolve {
   void widen_spectrum();
   void measure();
   bool settled() const;
-  bool contains(double lambda) const noexcept;
+  bool contains(Index pair) const;
   double worst_residual() const;
   void end_crowded(std::string reason);
   void end_if_lost(const FrontStatus& status);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <vector>
 
@@ -17,6 +20,17 @@ struct IntervalPairs {
   double value(Index j) const { return verifier.values()[static_cast<std::size_t>(j)]; }
   double residual(Index j) const { return verifier.residuals()[static_cast<std::size_t>(j)]; }
   double error(Index j) const { return verifier.errors()[static_cast<std::size_t>(j)]; }
+  /// The distance of a value from the interval, negative within it.
+  double beyond(Index j, const IntervalOptions& ends) const {
+    return std::max(ends.lower - value(j), value(j) - ends.upper);
+  }
+
+  /// Whether the bound of the error of a value leaves open on which side of an end it lies.
+  bool straddles(Index j, const IntervalOptions& ends) const {
+    return std::abs(value(j) - ends.lower) <= error(j) ||
+           std::abs(value(j) - ends.upper) <= error(j);
+  }
+
   bool passes(Index j) const { return verifier.passed()[static_cast<std::size_t>(j)]; }
 
   MultiVector<T, Space> X;        // n×pairs

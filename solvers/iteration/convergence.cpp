@@ -15,6 +15,10 @@ constexpr double kValueNoise = 0.1;
 /// The share of a value up to which its error is accepted where no iteration improves it any more.
 constexpr double kDigitsAtRounding = 1e-6;
 
+/// The size of the rows where a vector lives counts this many times, because it is a mean that is
+/// below the size of the largest of these rows.
+constexpr double kRowsOfVector = 10;
+
 /// The largest ratio of residuals to the noise floor at which a failed check is attributed to
 /// rounding.
 constexpr double kAboveNoise = 10;
@@ -70,6 +74,20 @@ EigenConvergence EigenConvergence::at_rounding() const noexcept {
   EigenConvergence lenient = *this;
   lenient.leniency_ = noise_floor() / (kRoundingOfValues * epsilon_);
   return lenient;
+}
+
+EigenConvergence EigenConvergence::in_rows(double size) const noexcept {
+  EigenConvergence local = *this;
+  const double norm_B = norm_B_ > 0 ? norm_B_ : 1;
+  local.norm_A_ = std::min(norm_A_, kRowsOfVector * size * norm_B);
+  return local;
+}
+
+bool EigenConvergence::leaves_digits(double lambda, double bound, double most, double a,
+                                     double b) const noexcept {
+  const double size = std::abs(lambda);
+  const double explained = std::min(most * size, noise_floor() * (kRowsOfVector * a + size * b));
+  return bound <= std::max({kDigitsAtRounding * size, tolerance_ * size, explained});
 }
 
 bool EigenConvergence::value_passes(double lambda, double bound, double rounding,

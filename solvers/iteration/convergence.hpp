@@ -82,6 +82,17 @@ class EigenConvergence {
   /// or ten times the rounding errors, as far as the noise floor of residuals.
   EigenConvergence at_rounding() const noexcept;
 
+  /// The criterion for a pair whose vector lives in rows of A of the given size, as `ErrorNorms`
+  /// has it, for which `is_zero` and `residual_is_rounding` measure what rounding allows. At most
+  /// ‖A‖₁ counts. Huge rows in which an eigenvector is almost 0 say nothing of the digits of its
+  /// value.
+  EigenConvergence in_rows(double size) const noexcept;
+
+  /// Whether an error of at most `bound` leaves λ digits: it is at most 10⁻⁶ |λ|, or at most
+  /// `most` |λ| and what rounding explains, 100 ε(10 a + |λ| b), for a vector in rows of A of size
+  /// a and of B of size b, xᵀBx = 1. A bound above this is that of a method, not of the problem.
+  bool leaves_digits(double lambda, double bound, double most, double a, double b) const noexcept;
+
   /// Whether the residual is below the noise floor.
   bool residual_is_rounding(double lambda, double residual) const noexcept {
     return residual <= noise_floor() * scale(lambda);

@@ -36,7 +36,7 @@ void symmetrize(SmallView<double, HostSpace> M) {
 }
 
 /// The numbers that `measure` computes per pair in the context's memory.
-enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kNumbers };
+enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kSizeOfRows, kNumbers };
 
 /// The part of residual j in the span of the other vectors of V, from VᵀR.
 double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
@@ -44,6 +44,9 @@ double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
   for (Index i = 0; i < VR.rows; ++i) square += i == j ? 0 : VR(i, j) * VR(i, j);
   return std::sqrt(square);
 }
+
+/// The share of a value that rounding in stiff rows may cost.
+constexpr double kThreeDigits = 1e-3;
 
 /// The error of values that rounding adds where entries of A lie near the smallest positive number
 /// of T. In double precision no entry of a scaled problem does.
@@ -80,8 +83,9 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
       error_norms_(context, n, pencil) {
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list :
-       {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_, &squares_,
-        &corrections_, &couplings_, &unreduced_, &roundings_, &errors_, &displacements_}) {
+       {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
+        &sizes_of_rows_, &squares_, &corrections_, &couplings_, &unreduced_, &roundings_, &errors_,
+        &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -158,6 +162,7 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   column_norms(context, V, column(kNorm, 0, k));
   error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
   error_norms_.measure_sizes_B(context, V, column(kSizeB, 0, k));
+  error_norms_.measure_rows(context, V, column(kSizeOfRows, 0, k));
   const SmallView<double, HostSpace> fetched = numbers_host_.view(k, kNumbers);
   fetch(context, numbers, fetched);
   take_numbers(G, fetched);
@@ -168,8 +173,8 @@ template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
                                          ConstSmallView<double, HostSpace> numbers) {
   const Index k = G.cols;
-  for (std::vector<double>* list :
-       {&residuals_, &dual_residuals_, &squares_, &couplings_, &sizes_A_, &sizes_B_}) {
+  for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &couplings_,
+                                    &sizes_A_, &sizes_B_, &sizes_of_rows_}) {
     list->clear();
   }
   orthogonality_ = 0;
@@ -184,6 +189,7 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
         std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
     sizes_A_.push_back(numbers(j, kSizeA));
     sizes_B_.push_back(numbers(j, kSizeB));
+    sizes_of_rows_.push_back(numbers(j, kSizeOfRows));
     for (Index i = 0; i < k; ++i) {
       keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
     }
@@ -272,10 +278,11 @@ double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergenc
                                             const Neighbours& neighbours) const {
   // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
   // has place j may be any number that counts as zero.
-  const bool among_zeros = convergence.is_zero(values_[j], 0) &&
+  const EigenConvergence local = in_rows_of(convergence, j, neighbours.solved);
+  const bool among_zeros = local.is_zero(values_[j], 0) &&
                            std::any_of(neighbours.values.begin(), neighbours.values.end(),
-                                       [&](double each) { return convergence.is_zero(each, 0); });
-  if (among_zeros) return convergence.largest_zero() + std::abs(values_[j]);
+                                       [&](double each) { return local.is_zero(each, 0); });
+  if (among_zeros) return local.largest_zero() + std::abs(values_[j]);
   // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
   // this value is not its neighbour.
   const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;
@@ -332,12 +339,16 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
-    const bool zero = convergence.bounds_values() &&
-                      convergence.is_zero(
-                          lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
+    const EigenConvergence local = in_rows_of(convergence, j, neighbours.solved);
+    const bool zero =
+        convergence.bounds_values() &&
+        local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
+    const bool counts = zero || !convergence.bounds_values() ||
+                        has_digits(convergence, j, errors.total(), neighbours.solved);
     const bool at_rounding =
-        zero || (ends_at_rounding && convergence.residual_is_rounding(lambda, residuals_[j]));
-    const bool digits = zero || convergence.value_passes(lambda, errors.iteration, errors.rounding);
+        zero || (ends_at_rounding && counts && local.residual_is_rounding(lambda, residuals_[j]));
+    const bool digits =
+        zero || (counts && convergence.value_passes(lambda, errors.iteration, errors.rounding));
     const bool residual = convergence.passes(lambda, residuals_[j]);
     verdict.digits = verdict.digits && digits;
     verdict.residuals = verdict.residuals && residual;
@@ -370,6 +381,34 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
                              error_norms_.size_B(fetched(j, 1), convergence.norm_B())));
   }
   return roundings_;
+}
+
+/// The size of the rows of A where vector j lives.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::size_of_rows(const EigenConvergence& convergence,
+                                           std::size_t j) const {
+  return error_norms_.size_of_rows(sizes_of_rows_[j], sizes_B_[j], convergence.norm_A());
+}
+
+/// The criterion for pair j in the rows of A where its vector lives. `solved`: as in `Neighbours`.
+template <Scalar T, class Ctx>
+EigenConvergence EigenVerifier<T, Ctx>::in_rows_of(const EigenConvergence& convergence,
+                                                   std::size_t j, bool solved) const {
+  const double norm = convergence.norm_A();
+  return convergence.in_rows(solved ? error_norms_.size_A(sizes_A_[j], norm) / squares_[j]
+                                    : size_of_rows(convergence, j));
+}
+
+/// Whether value j has digits if its error is at most `bound`. Where its vector is the result of a
+/// solve, rounding in stiff rows may cost digits, but not nearly all of them.
+template <Scalar T, class Ctx>
+bool EigenVerifier<T, Ctx>::has_digits(const EigenConvergence& convergence, std::size_t j,
+                                       double bound, bool solved) const {
+  const double b = error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j];
+  const double a = error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j];
+  const double a_of_rows = size_of_rows(convergence, j) * b;
+  return convergence.leaves_digits(values_[j], bound, 1, a_of_rows, b) ||
+         (solved && convergence.leaves_digits(values_[j], bound, kThreeDigits, a, b));
 }
 
 /// The rounding error of value j. The quotient is θ + xᵀr with r = A x − θ B x, so that a θ that is

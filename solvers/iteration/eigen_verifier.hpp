@@ -33,6 +33,9 @@ struct Neighbours {
   std::span<const double> own_bounds{};
   /// The rounding errors of the values to which these bounds belong. Empty if they are included.
   std::span<const double> own_roundings{};
+  /// Whether the vectors are results of solves with A − σB. These leave no errors in stiff rows, so
+  /// that what rounding allows there is no fault of the method.
+  bool solved = false;
   /// Whether the values are those of a dense solve. Residuals at the level of rounding then pass.
   /// As the vectors span the whole space, residuals lie in their span.
   bool dense = false;
@@ -156,6 +159,11 @@ class EigenVerifier {
   double placing_error(std::size_t j, const EigenConvergence& convergence,
                        const Neighbours& neighbours) const;
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
+  EigenConvergence in_rows_of(const EigenConvergence& convergence, std::size_t j,
+                              bool solved) const;
+  double size_of_rows(const EigenConvergence& convergence, std::size_t j) const;
+  bool has_digits(const EigenConvergence& convergence, std::size_t j, double bound,
+                  bool solved) const;
   void list_pairs(const Neighbours& neighbours);
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
                         const Neighbours& neighbours) const;
@@ -179,6 +187,7 @@ class EigenVerifier {
   std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
   std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
+  std::vector<double> sizes_of_rows_;      // and the sizes of the rows where x lives
   std::vector<double> roundings_;          // of the last call
   std::vector<double> errors_;             // bounds of the errors of values, rounding included
   std::vector<double> displacements_;      // from the values that have the places of the pairs

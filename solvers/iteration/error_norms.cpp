@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/row_maxima.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
@@ -24,6 +25,10 @@ constexpr double kSafety = 0.5;
 /// A sum of up to this many products counts as one rounding error of 10 ε (`EigenConvergence`) of
 /// the sum of absolute values. A longer sum of m products may have one of m ε/2.
 constexpr Index kTerms = 20;
+
+/// The power of a_i/b_i in the size of the rows where a vector lives. A part of 10⁻⁸ of its square
+/// in a row 10³⁰ times larger than the others then counts for nothing.
+constexpr double kRootOfRows = 0.25;
 
 /// A coupling β below this share of α ends the steps: their space is invariant.
 template <Scalar T>
@@ -62,7 +67,7 @@ double smallest_eigenvalue(std::span<const double> a, std::span<const double> b)
 
 template <Scalar T, class Ctx>
 ErrorNorms<T, Ctx>::ErrorNorms(Ctx& context, Index n, bool pencil)
-    : weights_A_(context, n, 1), number_(context, 1, 1) {
+    : weights_A_(context, n, 1), roots_(context, n, 1), number_(context, 1, 1) {
   if (!pencil) return;
   weights_B_ = MultiVector<T, Space>(context, n, 1);
   inverse_ = MultiVector<T, Space>(context, n, 1);
@@ -74,10 +79,27 @@ void ErrorNorms<T, Ctx>::prepare(Ctx& context, const EigenProblem<T, Ctx>& probl
   const PhaseScope phase(context, Phase::setup);
   weighs_A_ = problem.A->absolute_row_sums(context, weights_A_.view(), kTerms);
   mu_ = 1;
-  if (problem.B == nullptr) return;
-  weighs_B_ = problem.B->absolute_row_sums(context, weights_B_.view());
-  if (weighs_B_) reciprocals<T>(context, weights_B_.view(), inverse_.view());
-  mu_ = estimate_mu(context, *problem.B);
+  if (problem.B != nullptr) {
+    weighs_B_ = problem.B->absolute_row_sums(context, weights_B_.view());
+    if (weighs_B_) reciprocals<T>(context, weights_B_.view(), inverse_.view());
+    mu_ = estimate_mu(context, *problem.B);
+  }
+  if (weighs_A_) weigh_rows(context, problem.A->row_range());
+}
+
+/// Sets the weights of `measure_rows` and the harmonic mean of the rows of A.
+template <Scalar T, class Ctx>
+void ErrorNorms<T, Ctx>::weigh_rows(Ctx& context, const RowRange& rows) {
+  const BlockView<T, Space> roots = roots_.view();
+  row_maxima<T>(context, weights_A_.view(), -0.5, roots);
+  column_norms<T>(context, roots, number_.view(1, 1));  // √(Σ 1/a)
+  const double norm = fetched(context);
+  harmonic_mean_ = norm > 0 ? static_cast<double>(rows.global) / norm / norm : 0;
+  row_maxima<T>(context, weights_A_.view(), kRootOfRows, roots);
+  if (!weighs_B_) return;
+  const BlockView<T, Space> of_B = work_.view().columns(0, 1);
+  row_maxima<T>(context, weights_B_.view(), 1 - kRootOfRows, of_B);
+  scale_rows<T>(context, of_B, roots, roots);
 }
 
 template <Scalar T, class Ctx>
@@ -164,6 +186,23 @@ void ErrorNorms<T, Ctx>::measure_sizes_A(Ctx& context, ConstBlock X, Numbers num
 template <Scalar T, class Ctx>
 double ErrorNorms<T, Ctx>::size_A(double number, double norm_A) const noexcept {
   return weighs_A_ ? number : norm_A * number * number;
+}
+
+template <Scalar T, class Ctx>
+void ErrorNorms<T, Ctx>::measure_rows(Ctx& context, ConstBlock X, Numbers numbers) const {
+  if (weighs_A_) {
+    weighted_squares<T>(context, roots_.view(), X, numbers);
+  } else {
+    column_norms<T>(context, X, numbers);
+  }
+}
+
+template <Scalar T, class Ctx>
+double ErrorNorms<T, Ctx>::size_of_rows(double number, double size_B,
+                                        double norm_A) const noexcept {
+  if (!weighs_A_) return norm_A;
+  const double weight = weighs_B_ ? size_B : size_B * size_B;  // Σ b x²
+  return std::max(harmonic_mean_, std::pow(number / weight, 1 / kRootOfRows));
 }
 
 template <Scalar T, class Ctx>

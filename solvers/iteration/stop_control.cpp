@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <heddle/solvers/iteration/stop_control.hpp>
 #include <iterator>
 
@@ -7,10 +8,15 @@ namespace heddle::detail {
 
 void StopControl::write_sentence(const Account& account, std::string& sentence) const {
   sentence.clear();
-  fmt::format_to(std::back_inserter(sentence),
-                 "{}: {} of {} {} converged in {} {}, worst residual {:.2e}", ended_->reason,
+  fmt::format_to(std::back_inserter(sentence), "{}: {} of {} {} converged in {} {}", ended_->reason,
                  account.converged, account.wanted, account.items, account.iterations,
-                 account.steps, account.worst_residual);
+                 account.steps);
+  write_worst_residual(account.worst_residual, sentence);
+}
+
+void write_worst_residual(double residual, std::string& sentence) {
+  if (std::isnan(residual)) return;
+  fmt::format_to(std::back_inserter(sentence), ", worst residual {:.2e}", residual);
 }
 
 }  // namespace heddle::detail

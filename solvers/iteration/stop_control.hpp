@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/problem/result.hpp>
@@ -8,6 +9,17 @@
 #include <string_view>
 
 namespace heddle::detail {
+
+/// The pairs of a result that pass, by its own list. 0 if they have not been measured.
+template <class Result>
+Index passed_pairs(const Result& result) noexcept {
+  if (result.converged.size() != result.residuals.size()) return 0;
+  return std::count(result.converged.begin(), result.converged.end(), true);
+}
+
+/// Adds ", worst residual …" to the sentence of a result. Nothing for NaN, where no vector has been
+/// measured.
+void write_worst_residual(double residual, std::string& sentence);
 
 /// Controls the end of a solve. It holds the first reason given, the limits of iterations and time,
 /// and the clock, and writes the sentence of the result.
@@ -93,7 +105,7 @@ class StopControl {
   };
 
   /// sentence ← "REASON: CONVERGED of WANTED ITEMS converged in ITERATIONS STEPS, worst residual
-  /// …".
+  /// …", without the residual where there is none.
   void write_sentence(const Account& account, std::string& sentence) const;
 
  private:

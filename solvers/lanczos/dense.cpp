@@ -1,9 +1,35 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/small/one_sided_jacobi.hpp>
 #include <heddle/solvers/lanczos/dense.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
 #include <utility>
 
 namespace heddle::detail {
+namespace {
+
+/// Up to this order, Jacobi rotations take less than a second.
+constexpr Index kJacobiOrder = 512;
+
+template <Scalar T>
+void convert(ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> M) {
+  for (Index i = 0; i < M.rows; ++i) {
+    for (Index j = 0; j < M.cols; ++j) M(i, j) = static_cast<double>(X(i, j));
+  }
+}
+
+template <Scalar T>
+void convert(ConstSmallView<double, HostSpace> M, BlockView<T, HostSpace> X) {
+  for (Index i = 0; i < M.rows; ++i) {
+    for (Index j = 0; j < M.cols; ++j) X(i, j) = static_cast<T>(M(i, j));
+  }
+}
+
+}  // namespace
 
 template <Scalar T, class Ctx>
 void DenseStandardForm<T, Ctx>::solve() {
@@ -11,17 +37,36 @@ void DenseStandardForm<T, Ctx>::solve() {
   s_.pairs.set_norms(norms.A, norms.B);
   choice_.invert({0, norms.C()});
   if (engine_.ended() || !decompose()) return;
-  const bool lowered = choice_.separate(s_.verifier.values().front(), last_theta());
+  const bool lowered =
+      !all_theta_exact() && choice_.separate(s_.verifier.values().front(), last_theta());
   if (lowered && (engine_.ended() || !decompose())) return;
-  s_.F.to_eigenvectors(context_, s_.result.eigenvectors.columns(0, options_.nev));
+  const auto X = s_.result.eigenvectors.columns(0, options_.nev);
+  s_.F.to_eigenvectors(context_, X);
   const std::span<const double> theta = s_.verifier.values();
   std::vector<double> values, errors;
+  if (all_theta_exact()) normalize(X, theta);
   for (Index j = 0; j < options_.nev; ++j) {
     const double each = theta[static_cast<std::size_t>(j)];
     values.push_back(s_.F.map().lambda_at(each));
-    errors.push_back(kInfiniteValue<T> * theta.front() / (each * each));  // of λ = σ + 1/θ
+    const double error = kInfiniteValue<T> * (all_theta_exact() ? each : theta.front());
+    errors.push_back(error / (each * each));  // of λ = σ + 1/θ
   }
   verification_.set_dense_values(std::move(values), std::move(errors));
+}
+
+/// X ← X Θ^(−1/2): xᵀBx = yᵀF y = θ for x = Pᵀ L⁻ᵀ y.
+template <Scalar T, class Ctx>
+void DenseStandardForm<T, Ctx>::normalize(BlockView<T, typename Ctx::Space> X,
+                                          std::span<const double> theta) {
+  std::vector<double> factors;
+  for (Index j = 0; j < X.cols(); ++j) {
+    factors.push_back(1 / std::sqrt(theta[static_cast<std::size_t>(j)]));
+  }
+  SmallMatrix<double, typename Ctx::Space> there(context_, X.cols(), 1);
+  send(context_, SmallView<double, HostSpace>{factors.data(), X.cols(), 1, X.cols()},
+       there.view(X.cols(), 1));
+  scale_columns<T>(context_, there.view(X.cols(), 1), X);
+  context_.synchronize();  // the copy reads `factors` until then
 }
 
 /// ‖A‖₁ and ‖B‖₁, by products with the whole space where the operators do not know them.
@@ -38,6 +83,11 @@ PencilNorms DenseStandardForm<T, Ctx>::norms() {
           true};
 }
 
+template <Scalar T, class Ctx>
+bool DenseStandardForm<T, Ctx>::all_theta_exact() const {
+  return s_.shape.n <= kJacobiOrder;
+}
+
 /// V ← the eigenvectors of F, for the wanted eigenvalues first. False if this has ended the solve.
 template <Scalar T, class Ctx>
 bool DenseStandardForm<T, Ctx>::decompose() {
@@ -45,13 +95,52 @@ bool DenseStandardForm<T, Ctx>::decompose() {
   standard.A = &s_.F;
   const auto V = s_.result.eigenvectors.view();
   set_identity(context_, V, s_.rows.first);
-  if (s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V, s_.basis.scratch(), {}) !=
-      DenseFailure::none) {
+  const bool done = all_theta_exact()
+                        ? decompose_factored()
+                        : s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V,
+                                                    s_.basis.scratch(), {}) == DenseFailure::none;
+  const double least = all_theta_exact() ? 0 : kInfiniteValue<T>;
+  if (!done) {
     engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
-  } else if (last_theta() <= kInfiniteValue<T> * s_.verifier.values().front()) {
+  } else if (last_theta() <= least * s_.verifier.values().front()) {
     engine_.end(SolveStatus::breakdown, kTooFewFiniteValues);
   }
   return !engine_.ended();
+}
+
+/// Does so for V = I by the singular values of G = L⁻¹P M, where B = M Mᵀ and so F = G Gᵀ. False if
+/// numbers are not finite.
+template <Scalar T, class Ctx>
+bool DenseStandardForm<T, Ctx>::decompose_factored() {
+  const auto V = s_.result.eigenvectors.view();
+  const Index n = V.cols();
+  OwnedHostContext host(1);
+  MultiVector<T, HostSpace> block(*host, n, n);
+  SmallMatrix<double, HostSpace> matrix(*host, n, n);
+  const SmallView<double, HostSpace> G = matrix.view(n, n);
+  const auto scratch = s_.F.scratch();
+  for (Index first = 0; first < n; first += scratch.cols()) {
+    const Index count = std::min(scratch.cols(), n - first);
+    problem_.B->apply(context_, V.columns(first, count), scratch.columns(0, count));
+    fetch<T>(context_, scratch.columns(0, count), block.columns(first, count));
+  }
+  convert<T>(block.view(), G);
+  if (!factor_semidefinite(G)) return false;
+  convert<T>(G, block.view());
+  send<T>(context_, block.view(), V);
+  for (Index first = 0; first < n; first += scratch.cols()) {
+    const auto slab = V.columns(first, std::min(scratch.cols(), n - first));
+    problem_.shifted_inverse->apply_lower(context_, slab, slab);
+  }
+  fetch<T>(context_, V, block.view());
+  convert<T>(block.view(), G);
+  const std::vector<double> theta = one_sided_jacobi(G);
+  if (theta.empty()) return false;
+  convert<T>(G, block.view());
+  send<T>(context_, block.view(), V);
+  context_.synchronize();  // the copy reads `block` until then
+  s_.verifier.set_values(theta);
+  return true;
 }
 
 /// The θ of the last wanted pair.
@@ -64,14 +153,16 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::solve_dense() {
   set_identity(context_, result_.eigenvectors.view(), s_.rows.first);
   const bool transforms = has_standard_form(problem_);
+  DenseStandardForm<T, Ctx> form(context_, problem_, options_, s_, choice_, verification_, engine_);
   if (transforms) {
     choice_.use_C();
-    DenseStandardForm<T, Ctx>(context_, problem_, options_, s_, choice_, verification_, engine_)
-        .solve();
+    form.solve();
     if (engine_.ended()) return finish();
   }
   const Index count = transforms ? options_.nev : s_.shape.n;
-  if (verification_.rayleigh_ritz(count)) {
+  // A Rayleigh–Ritz step over values of very different sizes would mix vectors that are exact.
+  const bool exact = transforms && form.all_theta_exact();
+  if (exact ? verification_.take_dense_vectors() : verification_.rayleigh_ritz(count)) {
     set_norms();
     verification_.measure(count, pairs_.convergence());
   }

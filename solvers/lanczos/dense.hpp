@@ -3,6 +3,7 @@
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <heddle/solvers/lanczos/verification.hpp>
+#include <span>
 
 namespace heddle::detail {
 
@@ -29,9 +30,14 @@ class DenseStandardForm {
   /// solve. F is C at the beginning and the inverse afterwards.
   void solve();
 
+  /// Whether each θ has a small relative error, so that the vectors need no Rayleigh–Ritz step.
+  bool all_theta_exact() const;
+
  private:
+  void normalize(BlockView<T, typename Ctx::Space> X, std::span<const double> theta);
   PencilNorms norms();
   bool decompose();
+  bool decompose_factored();
   double last_theta() const;
 
   Ctx& context_;

@@ -56,7 +56,22 @@ Claim BlockLanczosSolve<T, Ctx>::claim() {
     return Claim::none;
   }
   if (!completeness_.others_would_show(basis_.full())) return Claim::none;
-  return verify(pairs_.convergence()) ? Claim::confirmed : Claim::refuted;
+  if (verify(pairs_.convergence())) return Claim::confirmed;
+  return inverse_has_more_digits() ? Claim::none : Claim::refuted;
+}
+
+/// Whether the residuals of the pairs that were verified last are rounding errors, the values do
+/// not have the digits that rounding allows in the rows of their vectors, and there is an inverse.
+/// Sets the action that follows the cycle then: the inverse is exact in rows of any size.
+template <Scalar T, class Ctx>
+bool BlockLanczosSolve<T, Ctx>::inverse_has_more_digits() {
+  const EigenConvergence& convergence = pairs_.convergence();
+  const bool exhausted = verification_.verdict().residuals && convergence.bounds_values() &&
+                         convergence.all_at_noise(result_.residuals) &&
+                         !verification_.judge(convergence.at_rounding()).confirmed();
+  if (!exhausted || !choice_.may_invert()) return false;
+  next_ = AfterCycle::invert;
+  return true;
 }
 
 /// Whether nothing but rounding keeps pairs from passing. Ends the solve as converged if the errors
@@ -82,6 +97,7 @@ void BlockLanczosSolve<T, Ctx>::accept_rounding() {
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::stagnated() {
+  if (next_ == AfterCycle::invert) return false;
   if (!stagnation_.stagnated(result_.iterations, completeness_.awaited_residual(),
                              pairs_.convergence().noise_floor())) {
     return false;
@@ -97,7 +113,7 @@ bool BlockLanczosSolve<T, Ctx>::stagnated() {
   } else {
     at_rounding();
   }
-  return true;
+  return engine_.ended() || !inverse_has_more_digits();
 }
 
 /// Whether fresh products with A and B confirm the best pairs. If not, sets the action that follows
@@ -128,7 +144,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
   result_.operator_applications = choice_.applications();
   result_.inverse_applications = choice_.inverse_applications();
   const bool none = result_.history.empty() || next_ == AfterCycle::start_again;
-  const Index converged = none ? 0 : result_.history.back().converged;
+  const Index converged = none ? 0 : passed_pairs(result_);
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());

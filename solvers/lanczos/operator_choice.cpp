@@ -118,14 +118,26 @@ std::optional<Index> OperatorChoice<T, Ctx>::improve() {
   const int degree = filter ? filter->degree : map_.degree();
   if (inverse_pays(degree, near ? cycles_left() : 1)) {
     if (!time_to_factor()) return {};
-    const double scale = upper - std::min(0.0, wanted);
-    invert({wanted < 0 ? wanted - kLeastShift<T> * scale : 0, scale});
+    invert_below(wanted, upper);
   } else if (too_many_applications(degree) || !filter) {
     return {};
   } else {
     F_.set_filter(*filter);
   }
   return std::min(last + 1, k);
+}
+
+template <Scalar T, class Ctx>
+bool OperatorChoice<T, Ctx>::may_invert() {
+  return problem_.shifted_inverse != nullptr && options_.which == Which::smallest &&
+         options_.filter == LanczosFilter::automatic && !map_.inverts() &&
+         problem_.shifted_inverse->cost_in_products(context_, 0).has_value();
+}
+
+template <Scalar T, class Ctx>
+void OperatorChoice<T, Ctx>::invert_below(double first, double upper) {
+  const double scale = upper - std::min(0.0, first);
+  invert({first < 0 ? first - kLeastShift<T> * scale : 0, scale});
 }
 
 /// Raises a σ that is so far below the wanted eigenvalues that their θ hardly differ, to about

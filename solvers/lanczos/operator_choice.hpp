@@ -61,6 +61,14 @@ class OperatorChoice {
   /// the solve if there is none.
   void invert(const Shift& shift);
 
+  /// Whether the solve may change to the inverse, whose factor fits into memory, and has not done
+  /// so. Orders the rows if that was not done before.
+  bool may_invert();
+
+  /// `invert` with σ at 0, or below `first`, the smallest Ritz value, if that is negative. `upper`:
+  /// the far end of the spectrum.
+  void invert_below(double first, double upper);
+
   /// Lowers σ if rounding errors of the pair with the θ `first` spoil that with the θ `last`. True
   /// if it did so.
   bool separate(double first, double last);

@@ -236,6 +236,8 @@ void BlockLanczosSolve<T, Ctx>::restart() {
       return lower_shift(1);
     case AfterCycle::retreat:
       return lower_shift(kRetreat);
+    case AfterCycle::invert:
+      return invert();
     case AfterCycle::begin_check:
       return begin_check();
     case AfterCycle::reopen:
@@ -293,6 +295,15 @@ void BlockLanczosSolve<T, Ctx>::lower_shift(double retreat) {
   const auto shift = choice_.lower_shift(retreat);
   start_again();
   choice_.invert(shift);
+}
+
+/// Starts again with the inverse. The old basis is deleted, because its vectors are inexact in
+/// stiff rows, where the inverse leaves no errors.
+template <Scalar T, class Ctx>
+void BlockLanczosSolve<T, Ctx>::invert() {
+  const double first = pairs_.first_value();
+  start_again();
+  choice_.invert_below(first, choice_.far_end());
 }
 
 /// Locks all wanted pairs, or those that the last check found, and searches for missed pairs from a

@@ -17,6 +17,7 @@ enum class AfterCycle {
   lower_shift,  ///< new start with a lower σ, because σ is so near to an eigenvalue that rounding
                 ///< spoils other pairs
   retreat,  ///< new start with a much lower σ, because fresh products refuted pairs of (A − σB)⁻¹B
+  invert,       ///< new start with the inverse, because only it reaches the digits of the values
   begin_check,  ///< all wanted pairs have converged, and a random block searches for missed pairs
   reopen,       ///< fresh products refuted some pairs, and the iteration continues from these
 };
@@ -69,6 +70,7 @@ class BlockLanczosSolve {
   void set_norms();
   bool beyond_interval();
   bool verify(const EigenConvergence& convergence);
+  bool inverse_has_more_digits();
   void accept_rounding();
   void end_if_lost(const FrontStatus& status);
 
@@ -77,6 +79,7 @@ class BlockLanczosSolve {
   bool improve_operator();
   void start_again();
   void lower_shift(double retreat);
+  void invert();
   void begin_check();
   void reopen();
 

@@ -18,11 +18,25 @@ void Verification<T, Ctx>::collect() {
 }
 
 template <Scalar T, class Ctx>
-DenseFailure Verification<T, Ctx>::step(Block V) {
+void Verification<T, Ctx>::clear_numbers() {
   s_.result.eigenvalues.clear();
   s_.result.residuals.clear();
   s_.result.error_bounds.clear();
   s_.result.limited_by_rounding.clear();
+}
+
+template <Scalar T, class Ctx>
+bool Verification<T, Ctx>::take_dense_vectors() {
+  clear_numbers();
+  measured_ = true;
+  failure_ = DenseFailure::none;
+  s_.verifier.set_values(dense_values_);
+  return true;
+}
+
+template <Scalar T, class Ctx>
+DenseFailure Verification<T, Ctx>::step(Block V) {
+  clear_numbers();
   return s_.verifier.rayleigh_ritz(context_, problem_, options_.which, V, s_.F.scratch(),
                                    s_.basis.scratch());
 }
@@ -30,6 +44,7 @@ DenseFailure Verification<T, Ctx>::step(Block V) {
 template <Scalar T, class Ctx>
 bool Verification<T, Ctx>::rayleigh_ritz(Index count) {
   measured_ = true;
+  solved_ = false;
   failure_ = step(s_.result.eigenvectors.columns(0, count));
   return failure_ == DenseFailure::none;
 }
@@ -47,18 +62,19 @@ typename Verification<T, Ctx>::Block Verification<T, Ctx>::measure_vectors(Index
   return V;
 }
 
-/// Judges the pairs that were measured last.
 template <Scalar T, class Ctx>
 Verdict Verification<T, Ctx>::judge(const EigenConvergence& convergence) {
   const std::span<const double> values = s_.verifier.values();
   const std::size_t wanted = s_.verifier.residuals().size();
   if (s_.shape.max_basis > 0) {
-    verdict_ = s_.verifier.judge(convergence, s_.pairs.neighbours(values.first(wanted)));
+    Neighbours neighbours = s_.pairs.neighbours(values.first(wanted));
+    neighbours.solved = solved_ || s_.F.in_standard_form();
+    verdict_ = s_.verifier.judge(convergence, neighbours);
   } else if (!dense_values_.empty()) {  // those of a standard form
     std::vector<double> own = dense_errors_;
     for (std::size_t j = 0; j < own.size(); ++j) own[j] += std::abs(dense_values_[j] - values[j]);
-    verdict_ =
-        s_.verifier.judge(convergence, {.end = options_.which, .own_bounds = own, .dense = true});
+    verdict_ = s_.verifier.judge(
+        convergence, {.end = options_.which, .own_bounds = own, .solved = true, .dense = true});
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);
@@ -82,7 +98,36 @@ Verdict Verification<T, Ctx>::measure_best(const EigenConvergence& convergence) 
   const Block V = measure_vectors(count);
   s_.verifier.reduce_residuals(context_, problem_, convergence, V, s_.F.scratch(),
                                s_.basis.scratch());
+  if (judge(convergence).values || !s_.F.map().inverts() || s_.F.in_standard_form()) {
+    return verdict_;
+  }
+  refine_by_inverse(V);
+  if (!rayleigh_ritz(count)) return {};
+  measure_vectors(count);
+  solved_ = true;
   return judge(convergence);
+}
+
+/// V ← F V Θ⁻¹ with the θ of the values. Ritz vectors have errors of ε in every row. Those in stiff
+/// rows spoil values and bounds. A solve leaves none of them.
+template <Scalar T, class Ctx>
+void Verification<T, Ctx>::refine_by_inverse(Block V) {
+  const std::span<const double> values = s_.verifier.values();
+  // F uses its own scratch memory where there is a B.
+  const Block scratch = problem_.B == nullptr ? s_.F.scratch() : s_.basis.scratch();
+  for (Index first = 0; first < V.cols(); first += scratch.cols()) {
+    const Index count = std::min(scratch.cols(), V.cols() - first);
+    const Block FV = scratch.columns(0, count);
+    s_.F.apply(context_, V.columns(first, count), FV);
+    factors_.clear();
+    for (Index j = first; j < first + count; ++j) {
+      factors_.push_back(1 / s_.F.map().theta_of(values[static_cast<std::size_t>(j)]));
+    }
+    const SmallView<double, Space> there = s_.coefficients.view(count, 1);
+    send(context_, SmallView<double, HostSpace>{factors_.data(), count, 1, count}, there);
+    scale_columns<T>(context_, there, FV);
+    copy<T>(context_, FV, V.columns(first, count));
+  }
 }
 
 template <Scalar T, class Ctx>

@@ -36,6 +36,9 @@ class Verification {
   /// the level of rounding are asked for.
   Verdict measure_best(const EigenConvergence& convergence);
 
+  /// Judges the pairs that were measured last.
+  Verdict judge(const EigenConvergence& convergence);
+
   /// Replaces the bounds of the residuals of the current pairs by measured residuals.
   void measure_ritz_pairs();
 
@@ -47,6 +50,10 @@ class Verification {
     dense_values_ = std::move(values);
     dense_errors_ = std::move(errors);
   }
+
+  /// Takes the result's first vectors, xᵀBx = 1, with the values of `set_dense_values` for the next
+  /// `measure`. Returns true.
+  bool take_dense_vectors();
 
   /// The check that the pairs of the last `measure` fail.
   std::string refutation() const;
@@ -71,8 +78,9 @@ class Verification {
 
  private:
   DenseFailure step(Block V);
+  void clear_numbers();
   Block measure_vectors(Index count);
-  Verdict judge(const EigenConvergence& convergence);
+  void refine_by_inverse(Block V);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -80,7 +88,9 @@ class Verification {
   Storage& s_;
   DenseFailure failure_ = DenseFailure::none;
   std::vector<double> dense_values_, dense_errors_;
+  std::vector<double> factors_;  // of the columns in `refine_by_inverse`
   bool measured_ = false;
+  bool solved_ = false;  // whether the vectors are results of `refine_by_inverse`
   Verdict verdict_;
 };
 

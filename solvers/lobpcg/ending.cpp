@@ -127,7 +127,7 @@ void LobpcgSolve<T, Ctx>::finish() {
       !result_.history.empty() && std::isfinite(pairs_.worst_residual(ritz_.values()));
   if (!verification_.is_current() && has_pairs) verification_.verify(pairs_.convergence());
   result_.operator_applications = problem_.A->columns_applied() - applications_before_;
-  const Index converged = has_pairs ? result_.history.back().converged : 0;
+  const Index converged = has_pairs ? passed_pairs(result_) : 0;
   const double worst = result_.residuals.empty()
                            ? std::numeric_limits<double>::quiet_NaN()
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());

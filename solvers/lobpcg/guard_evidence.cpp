@@ -31,8 +31,9 @@ bool GuardEvidence::shows_all(const GuardVectors& guards, bool guessed) const {
 /// Whether a guard vector holds at most kLargestPart of a pair that is better than the wanted ones:
 /// such a part is at most its residual divided by the distance of its value from the wanted ones. A
 /// guard vector that has converged may be a further copy of a wanted pair or another guess, which
-/// shows nothing. True if all have.
+/// shows nothing. True if all have. Without guard vectors nothing is shown.
 bool GuardEvidence::next_is_apart(const GuardVectors& guards) const {
+  if (guards.theta.empty()) return false;
   for (std::size_t j = 0; j < guards.theta.size(); ++j) {
     if (has_converged(guards, j)) continue;
     double distance = std::numeric_limits<double>::infinity();

@@ -3,6 +3,7 @@
 #include <heddle/solvers/lobpcg/blocks.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/lobpcg/scaled_constraints.hpp>
+#include <heddle/solvers/lobpcg/span_ritz.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {
@@ -40,16 +41,17 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
                            std::size_t scalar_size) {
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const Index block = lobpcg_block_size(options, n, constraints);
+  constexpr Index kSearched = detail::LobpcgBlocks<double, HostContext>::kSearchColumns;
   const Index space = detail::LobpcgBlocks<double, HostContext>::columns(block);
   const Index locked = constraints + options.nev + block;
   const double columns = (pencil ? 3 : 2) * padded(space)     // S, A S, B S
                          + (pencil ? 2 : 1) * padded(locked)  // Y, B Y
                          + padded(options.nev)                // the result
-                         + 4 * padded(2)                      // of the search
+                         + 3 * padded(2) + padded(4)          // of the search
                          + detail::error_norm_columns(pencil, scalar_size);
   const auto order = static_cast<double>(space);
   const auto pairs = static_cast<double>(std::max(options.nev, block));
-  const auto width = static_cast<double>(std::max(block, constraints));
+  const auto width = static_cast<double>(std::max({block, constraints, kSearched}));
   const auto basis = static_cast<double>(locked + space);
   const auto given = static_cast<double>(constraints);
   const double small = 11 * order * order                 // H, Z, N, C, SᵀAS and SᵀBS
@@ -57,7 +59,8 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
                        + 3 * width * (basis + 2 * width)  // of the orthogonalisation
                        + given * order                    // multipliers
                        + detail::ScaledConstraints<double, HostContext>::size(
-                             given, detail::LobpcgBlocks<double, HostContext>::kSearchWidth);
+                             given, detail::LobpcgBlocks<double, HostContext>::kSearchWidth) +
+                       detail::SpanRitz<double, HostContext>::size(kSearched);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
          sizeof(double) * small;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
+#include <heddle/solvers/lobpcg/soft_motions.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
-#include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
 
 namespace heddle::detail {
 
@@ -22,11 +22,8 @@ namespace heddle::detail {
 /// this operator. One random vector is weighted by D^{1/4}, and so consists mostly of entries in
 /// rows where A is large.
 ///
-/// If some rows are much larger than those of the pairs in X, the random vectors are first smoothed
-/// by a Chebyshev polynomial in D⁻¹A, which is 1 at 0. The operator D⁻¹A treats a stiff part as if
-/// it were as soft as all others. So the polynomial keeps motions that need little energy for the
-/// stiffness of their rows, and it damps the others. No row can hide such a motion where D⁻¹A is so
-/// well conditioned that a few steps of CG resolve all of its spectrum.
+/// If some rows are much larger than those of the pairs in X, the soft motions of these rows take
+/// the place of the random vectors, see `SoftMotions`.
 ///
 /// Constraints are met by a projection that is orthogonal in D, see `ScaledConstraints`.
 template <Scalar T, class Ctx>
@@ -37,12 +34,16 @@ class MissedPairs {
   using Storage = typename LobpcgWorkspace<T, Ctx>::Storage;
 
   /// Random streams that a search uses.
-  static constexpr std::uint64_t kStreams = 4;
+  static constexpr std::uint64_t kStreams = 3 + SoftMotions<T, Ctx>::kStreams;
 
   /// Everything is kept by reference and must outlive this object.
   MissedPairs(Ctx& context, const EigenProblem<T, Ctx>& problem, const EigenOptions& options,
               Storage& storage)
-      : context_(context), problem_(problem), options_(options), s_(storage) {}
+      : context_(context),
+        problem_(problem),
+        options_(options),
+        s_(storage),
+        motions_(context, problem, options, storage) {}
 
   /// Forgets earlier searches, because X begins again.
   void reset() noexcept { due_ = done_ = false; }
@@ -72,21 +73,13 @@ class MissedPairs {
   void measure_rows(Index probes, double shift, std::uint64_t stream);
   void draw_weighted_W(Index cols, std::uint64_t stream);
   void draw_W(Index cols, std::uint64_t stream);
-  double inverse_scale_of_X();
-  bool smooth_W(double inverse_scale, bool constrained);
-  bool hides_nothing();
-  double dot(ConstBlockView<T, Space> x, ConstBlockView<T, Space> y);
-  double largest_of_scaled_A();
-  double growth(ConstBlockView<T, Space> before, ConstBlockView<T, Space> after);
-  void damp(Index degree, double lower, double upper);
-  void scaled_product(Block V, Block W);
-  void project(Block W);
   void next_W(Index cols, double shift);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   const EigenOptions& options_;
   Storage& s_;
+  SoftMotions<T, Ctx> motions_;
   bool due_ = false;
   bool done_ = false;  // whether a search has found nothing
 };

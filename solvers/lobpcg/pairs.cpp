@@ -14,6 +14,10 @@ constexpr double kLockingFactor = 0.1;
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
 
+/// Steps may improve residuals that are above this share of the noise floor: that of a vector in
+/// soft rows is far below the noise floor, which belongs to the stiffest rows.
+constexpr double kImproving = 0.01;
+
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
@@ -38,6 +42,16 @@ bool more_to_come(const LobpcgPairs& pairs, const RitzValues& ritz, Index nev) n
   return pairs.locked() + ritz.count() < nev;
 }
 
+/// What a pair must meet to be locked. Locked vectors do not improve any more. So rounding does not
+/// excuse the error of a value while its residual is above rounding: the rounding errors belong to
+/// the vector. If several values are nearly equal, a Rayleigh–Ritz step makes other vectors of
+/// them, some of which may have smaller rounding errors. `waited`: steps since pairs were locked.
+PairLimits limits_of_locking(const LobpcgPairs& pairs, const RitzValues& ritz,
+                             const EigenOptions& options, Index waited) {
+  return {locking_factor(pairs.convergence(), options.tolerance, waited),
+          more_to_come(pairs, ritz, options.nev) && waited > kLockingPatience};
+}
+
 }  // namespace
 
 LobpcgPairs::LobpcgPairs(Index nev, Index block)
@@ -59,7 +73,7 @@ void LobpcgPairs::reset(const EigenOptions& options, Index zeros) {
   for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
     list->assign(static_cast<std::size_t>(zeros), 0.0);
   }
-  leading_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
+  leading_ = resting_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
   strictness_ = 1;
   evidence_ = {};
 }
@@ -70,14 +84,17 @@ LobpcgPairs::Numbers LobpcgPairs::next_numbers() {
   return {residuals_, dual_residuals_, roundings_};
 }
 
-bool LobpcgPairs::passes(const RitzValues& ritz, Index j, double factor, bool exact) const {
+bool LobpcgPairs::passes(const RitzValues& ritz, Index j, const PairLimits& limits,
+                         bool exact) const {
   const auto column = static_cast<std::size_t>(j);
   const double theta = ritz.theta[column];
-  if (!convergence_.passes(theta, residuals_[column], strictness_ * factor)) return false;
-  const double noise = convergence_.noise_floor() * convergence_.scale(theta);
-  if (exact && residuals_[column] <= noise) return true;
-  const bool value = convergence_.value_passes(theta, value_bounds_[column], roundings_[column],
-                                               strictness_ * factor) ||
+  const double factor = strictness_ * limits.factor;
+  if (!convergence_.passes(theta, residuals_[column], factor)) return false;
+  if (exact && convergence_.residual_is_rounding(theta, residuals_[column])) return true;
+  // A claim that was refuted may have failed at the rounding of a value, too.
+  const bool improves = !convergence_.residual_is_rounding(theta, residuals_[column] / kImproving);
+  const double rounding = limits.rounding || !improves ? strictness_ * roundings_[column] : 0;
+  const bool value = convergence_.value_passes(theta, value_bounds_[column], rounding, factor) ||
                      convergence_.is_zero(theta, residuals_[column]);
   return value && (exact || convergence_.settled(theta, ritz.change[column]));
 }
@@ -109,18 +126,19 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
-  const double factor =
-      more_to_come(*this, ritz, options_->nev)
-          ? locking_factor(convergence_, options_->tolerance, iteration - last_lock_)
-          : 1;
-  leading_ = wanted_in_X_ = 0;
+  const PairLimits limits = more_to_come(*this, ritz, options_->nev)
+                                ? limits_of_locking(*this, ritz, *options_, iteration - last_lock_)
+                                : PairLimits{};
+  leading_ = resting_ = wanted_in_X_ = 0;
+  const PairLimits rest{limits.factor, false};
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
     const auto ahead = std::count_if(
         locked_values_.begin(), locked_values_.end(),
         [&](double value) { return value == theta || better(options_->which, value, theta); });
     if (j + ahead < options_->nev) ++wanted_in_X_;
-    if (leading_ == j && passes(ritz, j, factor, exact)) ++leading_;
+    if (leading_ == j && passes(ritz, j, limits, exact)) ++leading_;
+    if (resting_ == j && passes(ritz, j, rest, exact)) ++resting_;
   }
 }
 
@@ -154,7 +172,7 @@ bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
 }
 
 Index LobpcgPairs::at_rest(const RitzValues& ritz, bool guessed) const {
-  return awaited_guards(ritz, guessed) > 0 ? std::min(leading_, wanted_in_X_) : leading_;
+  return awaited_guards(ritz, guessed) > 0 ? std::min(resting_, wanted_in_X_) : resting_;
 }
 
 Index LobpcgPairs::awaited_guards(const RitzValues& ritz, bool guessed) const {
@@ -177,14 +195,14 @@ GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
                             Index iteration) const {
   // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
-  // that have just been replaced come to fill it.
-  if (guessed && !more_to_come(*this, ritz, options_->nev) &&
-      !evidence_.shows_all(guards(ritz), guessed)) {
-    return 0;
+  // that have just been replaced come to fill it. Guesses may be pairs beyond the wanted ones,
+  // whose places in X the missing ones take, until all of X has converged.
+  if (guessed && !evidence_.shows_all(guards(ritz), guessed)) {
+    return std::min(leading_, wanted_in_X_) < ritz.count() ? 0 : ritz.count();
   }
-  const double factor = locking_factor(convergence_, options_->tolerance, iteration - last_lock_);
+  const PairLimits limits = limits_of_locking(*this, ritz, *options_, iteration - last_lock_);
   Index k = 0;
-  while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, factor, exact)) ++k;
+  while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, limits, exact)) ++k;
   return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;
 }
 
@@ -198,6 +216,7 @@ void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {
     std::copy(list->begin() + end, list->begin() + ritz.count(), list->begin());
   }
   leading_ -= k;
+  resting_ = std::max<Index>(0, resting_ - k);
   wanted_in_X_ -= k;
   last_lock_ = iteration;
   forget_order();
@@ -270,7 +289,8 @@ Index LobpcgPairs::block_wanted(Index block) const noexcept {
 }
 
 void LobpcgPairs::archive(Archive& archive) {
-  archive.values(convergence_, leading_, wanted_in_X_, comparable_steps_, last_lock_, strictness_);
+  archive.values(convergence_, leading_, resting_, wanted_in_X_, comparable_steps_, last_lock_,
+                 strictness_);
   evidence_.archive(archive);
   for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &value_bounds_, &roundings_,
                      &locked_values_, &locked_residuals_, &locked_dual_residuals_}) {

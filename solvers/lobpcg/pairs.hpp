@@ -18,6 +18,13 @@ inline Index resting_columns(Index leading, Index columns, Index unit) noexcept 
   return leading == columns ? leading : leading - leading % unit;
 }
 
+/// What a pair must meet: the criterion times `factor`, and whether the error of its value may be
+/// as large as rounding although the residual is not.
+struct PairLimits {
+  double factor = 1;
+  bool rounding = true;
+};
+
 /// The bookkeeping of the pairs of a LOBPCG solve, without their vectors: which pairs are locked,
 /// and which of the pairs in X are wanted, have converged or may be locked.
 ///
@@ -45,7 +52,7 @@ class LobpcgPairs {
   Index wanted_in_X() const noexcept { return wanted_in_X_; }
 
   /// Counts all `columns` columns of X as leading, because none of them has search directions yet.
-  void set_leading(Index columns) noexcept { leading_ = columns; }
+  void set_leading(Index columns) noexcept { leading_ = resting_ = columns; }
 
   /// Notes that the columns of X have changed their places. The residuals of the last step are then
   /// not comparable with those of the next.
@@ -86,8 +93,9 @@ class LobpcgPairs {
   GuardVectors guards(const RitzValues& ritz) const;
   GuardEvidence& evidence() noexcept { return evidence_; }
 
-  /// The number of leading pairs of X that get no search directions: those that pass, without the
-  /// guard vectors for which `all_converged` waits.
+  /// The number of leading pairs of X that get no search directions: those that pass without the
+  /// excuse of rounding, see `PairLimits`, and without the guard vectors for which `all_converged`
+  /// waits.
   Index at_rest(const RitzValues& ritz, bool guessed) const;
 
   /// The number of leading pairs of X that are to be locked now.
@@ -128,7 +136,7 @@ class LobpcgPairs {
   void archive(Archive& archive);
 
  private:
-  bool passes(const RitzValues& ritz, Index j, double factor, bool exact) const;
+  bool passes(const RitzValues& ritz, Index j, const PairLimits& limits, bool exact) const;
 
   const EigenOptions* options_ = nullptr;
   Index block_ = 0;
@@ -143,6 +151,7 @@ class LobpcgPairs {
   std::vector<double> locked_residuals_;
   std::vector<double> locked_dual_residuals_;
   Index leading_ = 0;
+  Index resting_ = 0;  // leading pairs that need no search directions, see `at_rest`
   Index wanted_in_X_ = 0;
   Index comparable_steps_ = 0;  // since the columns of X last changed their places
   Index last_lock_ = 0;         // iteration

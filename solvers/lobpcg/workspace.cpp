@@ -18,7 +18,7 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
     : context(&ctx),
       shape(sizes),
       blocks(ctx, sizes.rows.local, sizes.block, sizes.max_locked(), sizes.pencil),
-      orthogonalizer(ctx, std::max({sizes.block, sizes.constraints, blocks.kSearchWidth}),
+      orthogonalizer(ctx, std::max({sizes.block, sizes.constraints, blocks.kSearchColumns}),
                      sizes.max_locked() + blocks.columns(sizes.block)),
       ritz(ctx, blocks.columns(sizes.block), sizes.block),
       verifier(ctx, sizes.rows.local, std::max(sizes.nev, sizes.block), sizes.pencil),
@@ -26,10 +26,11 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
       theta(ctx, sizes.block, 1),
       multipliers(ctx, sizes.constraints, blocks.columns(sizes.block)),
       scaled_constraints(ctx, sizes.constraints, blocks.kSearchWidth),
-      row_scale(ctx, sizes.rows.local, 2),
+      row_scale(ctx, sizes.rows.local, 4),
       Z(ctx, sizes.rows.local, blocks.kSearchWidth),
       U(ctx, sizes.rows.local, blocks.kSearchWidth),
       V(ctx, sizes.rows.local, blocks.kSearchWidth),
+      search_ritz(ctx, blocks.kSearchColumns),
       packet(ctx, packet_capacity(sizes.block, blocks.columns(sizes.block))) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
   for (std::vector<double>* list :

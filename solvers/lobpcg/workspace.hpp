@@ -7,6 +7,8 @@
 #include <heddle/solvers/lobpcg/pairs.hpp>
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
 #include <heddle/solvers/lobpcg/scaled_constraints.hpp>
+#include <heddle/solvers/lobpcg/span_ritz.hpp>
+#include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
 #include <vector>
 
 namespace heddle::detail {
@@ -53,14 +55,16 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   SmallMatrix<double, Space> theta;        // of X, for R = AX − BX Θ
   SmallMatrix<double, Space> multipliers;  // of the constraints, see ConstrainedOperator
   detail::ScaledConstraints<T, Ctx> scaled_constraints;  // of the search for missed pairs
-  MultiVector<T, Space> row_scale;      // D^{1/4} and D⁻¹ of the search for missed pairs   n×2
-  MultiVector<T, Space> Z, U, V;        // W while it is smoothed, a step, a product       n×2
-  Packet<Ctx> packet;                   // results of a step on their way to the host
-  std::vector<double> other_values;     // Ritz values beside those that are verified
-  std::vector<double> other_residuals;  // their residuals in the norm of B⁻¹
-  std::vector<double> monitor_values;   // Ritz values passed to the monitor
-  std::vector<double> wanted_values;    // before a search for missed pairs
-  std::vector<double> found_values;     // and after it
+  MultiVector<T, Space> row_scale;  // D^¼, D⁻¹ of the search, D_S^¼ and D_S⁻¹          n×4
+  MultiVector<T, Space> Z, U, V;    // W while it is smoothed, a step, a product       n×2
+  detail::SpanRitz<T, Ctx> search_ritz;   // of the soft motions that a search finds
+  detail::CgCoefficients search_steps;    // of CG in a search
+  Packet<Ctx> packet;                     // results of a step on their way to the host
+  std::vector<double> other_values;       // Ritz values beside those that are verified
+  std::vector<double> other_residuals;    // their residuals in the norm of B⁻¹
+  std::vector<double> monitor_values;     // Ritz values passed to the monitor
+  std::vector<double> wanted_values;      // before a search for missed pairs
+  std::vector<double> found_values;       // and after it
   std::vector<double> monitor_residuals;  // scaled residuals passed to the monitor
   EigenResult<T, Space> result;
 };

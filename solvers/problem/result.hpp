@@ -53,6 +53,9 @@ struct EigenResult {
   /// Whether rounding keeps the bound of each eigenvalue above tolerance·|λ|, so that no iteration
   /// could lower it. Such a pair counts as converged under `Criterion::eigenvalue`.
   std::vector<bool> limited_by_rounding;
+  /// Of the pairs of an interval: whether an end of the interval lies within the bound of the error
+  /// of each eigenvalue, so that the eigenvalue may lie beyond this end. Empty for other solves.
+  std::vector<bool> straddles;
   /// Whether values converged only because their residuals are rounding errors, with error bounds
   /// above 1e-6·|λ|, and an inverse would reach more of their digits.
   bool inverse_reaches_more_digits = false;
@@ -77,6 +80,10 @@ struct LinearResult {
   /// if it has one, else the largest Rayleigh quotient of the search directions. Rounding limits
   /// the backward error to about ε from below.
   std::vector<double> backward_errors;
+  /// An estimate of the relative error of each column in the energy norm, ‖x − A⁻¹b‖_A/‖x‖_A, from
+  /// the coefficients of its last steps. It is no bound: it is too small where the steps so far
+  /// have not met a part of the solution. NaN without a step.
+  std::vector<double> error_estimates;
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   MultiVector<T, Space> solution;  ///< n×b

@@ -426,8 +426,8 @@ void SingularSolve<T, Ctx>::write_end() {
   }
   const double worst =
       r.empty() ? std::numeric_limits<double>::quiet_NaN() : *std::max_element(r.begin(), r.end());
-  result_.reason =
-      fmt::format("{}: {} triplets, worst residual {:.2e}", control_.reason(), r.size(), worst);
+  result_.reason = fmt::format("{}: {} triplets", control_.reason(), r.size());
+  write_worst_residual(worst, result_.reason);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;

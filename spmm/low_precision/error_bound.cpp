@@ -49,6 +49,7 @@ struct Spacings {
 struct Compared {
   double error = 0;
   double bound = 0;
+  bool underflows = false;
 };
 
 template <Scalar T>
@@ -66,6 +67,7 @@ class Comparison {
     double magnitude = 0;  // Σ |a||b|
     double input = 0;      // from rounding A and B
     double stored = 0;     // Σ of the magnitudes that are added up
+    double lost = 0;       // to spacings of subnormal numbers
     for (Index k = A_.row_offsets[i]; k < A_.row_offsets[i + 1]; ++k) {
       const double a = A_.values[k];
       const double b = B_(A_.columns[k], j);
@@ -75,6 +77,7 @@ class Comparison {
       magnitude += std::abs(a) * std::abs(b);
       input += da * std::abs(b) + std::abs(a) * db + da * db;
       stored += (std::abs(a) + da) * (std::abs(b) + db);
+      lost += spacing.a * std::abs(b) + std::abs(a) * spacing.b;
     }
     if (!std::isfinite(sum.value())) return {};
     const auto entries = static_cast<double>(A_.row_offsets[i + 1] - A_.row_offsets[i]);
@@ -83,8 +86,11 @@ class Comparison {
     // Dot2 computes the exact value with this error, and the distance is rounded once more.
     const double distance = sum.distance(static_cast<double>(C_(i, j)));
     const double reference = twice * twice * magnitude + 2 * kDoubleRoundoff * distance;
-    return {distance, input + gamma(additions, limits_.sum_roundoff) * stored +
-                          entries * spacing.sum + reference};
+    lost += entries * spacing.sum;
+    return {
+        distance,
+        input + gamma(additions, limits_.sum_roundoff) * stored + entries * spacing.sum + reference,
+        magnitude > 0 && lost > (2 * u + limits_.sum_roundoff) * magnitude};
   }
 
  private:
@@ -128,6 +134,7 @@ ProductError product_error(HostContext& context, CsrView<double, HostSpace> A,
           part.largest = entry.error;
           part.bound = entry.bound;
         }
+        part.underflows += entry.underflows ? 1 : 0;
         const double share = share_of(entry);
         if (share > part.share) {
           part.share = share;
@@ -139,6 +146,7 @@ ProductError product_error(HostContext& context, CsrView<double, HostSpace> A,
   });
   ProductError total;
   for (const ProductError& part : parts) {
+    total.underflows += part.underflows;
     if (part.largest > total.largest) {
       total.largest = part.largest;
       total.bound = part.bound;

@@ -14,10 +14,11 @@ struct ProductExponents {
 
 /// How a computed product compares with the exact one.
 struct ProductError {
-  double largest = 0;  ///< max |c' − c| over all entries
-  double bound = 0;    ///< the bound of the entry with the largest error
-  double share = 0;    ///< max |c' − c| / bound, at most 1 if every entry keeps its bound
-  Index row = 0;       ///< of the entry with the largest share
+  double largest = 0;    ///< max |c' − c| over all entries
+  double bound = 0;      ///< the bound of the entry with the largest error
+  double share = 0;      ///< max |c' − c| / bound, at most 1 if every entry keeps its bound
+  Index underflows = 0;  ///< entries that underflow may change more than roundoff does
+  Index row = 0;         ///< of the entry with the largest share
   Index column = 0;
 };
 

@@ -138,6 +138,9 @@ class Chooser:
         case.solver["which"] = self.one_of("smallest", "smallest", "largest")
         if self.chance(0.5):
             self.criterion(case, problem)
+        if problem.interval:
+            case.program = "block_lanczos"
+            return self.narrow_interval(case, problem)
         if case.program == "auto":
             return None
         if self.chance(0.3):
@@ -214,6 +217,24 @@ class Chooser:
             return
         case.solver.update(which="interval", interval=[float(end) for end in ends],
                            nev=min(max(1, len(values) - 1), last - first + 1 + self.between(0, 20)))
+        if case.precision == "mixed":
+            case.precision = "double"
+
+    def narrow_interval(self, case, problem):
+        """An interval whose ends lie at a share of the gap beyond its outermost values, down to 1e-8 of
+        it. Values are tiny beside the norm."""
+        values = truth.spectrum(problem.A).values
+        small = values[values < 1e-2 * max(values[-1], 1e3 * values[0])]
+        first = self.between(0, max(0, len(small) - 2))
+        last = min(first + self.between(0, 12), max(0, len(small) - 2))
+        share = float(10.0 ** self.rng.uniform(-8, -0.1))
+        below = values[first] - (values[first - 1] if first > 0 else values[first] - 1.0)
+        above = values[last + 1] - values[last] if last + 1 < len(values) else 1.0
+        ends = [values[first] - share * below, values[last] + share * min(above, 1.0)]
+        if not ends[0] < ends[1]:
+            return
+        case.solver.update(which="interval", interval=[float(end) for end in ends],
+                           nev=min(len(values), last - first + 1 + self.between(0, 3)))
         if case.precision == "mixed":
             case.precision = "double"
 

@@ -1,6 +1,7 @@
 """What is wrong about an outcome: exit code, status, files, and the answer itself."""
 
 import math
+import re
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def check(case, problem, outcome):
         return findings + unfinished(outcome)
     if problem.refuse:
         return [wrong("should_refuse", f"converged, but {problem.refuse}")]
-    findings = not_finite(outcome, problem)
+    findings = not_finite(outcome, problem) + contradictions(outcome)
     if findings:
         return findings
     if outcome.processor_seconds > SLOW_SECONDS:
@@ -59,6 +60,18 @@ def unfinished(outcome):
         return [Finding("refused", "note", f"exit code {outcome.exit_code}: {''.join(last)[:300]}")]
     return [Finding("unfinished", "note",
                     f"{outcome.status}: {outcome.result.get('reason', '')[:300]}")]
+
+
+def contradictions(outcome):
+    """Counts and marks of a converged result that say that something has not converged."""
+    reason = outcome.result.get("reason", "")
+    counts = re.search(r"(\d+) of (\d+) (pairs|columns)", reason)
+    if counts and counts[1] != counts[2] or "nan" in reason.split():
+        return [wrong("reason", f"converged, but its reason is: {reason[:300]}")]
+    open_places = [i for i, passes in enumerate(outcome.result.get("converged", [])) if not passes]
+    if open_places:
+        return [wrong("reason", f"converged, but value {open_places[0]} is marked as not converged")]
+    return []
 
 
 def not_finite(outcome, problem):

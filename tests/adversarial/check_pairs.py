@@ -21,6 +21,7 @@ class Pairs:
     bounds: np.ndarray | None
     marks: np.ndarray | None  # pairs marked as limited by rounding
     interval: tuple | None
+    reach: float  # the largest bound of a value that is marked as within it of an end
     unit: float  # an absolute tolerance is this many times as large here
     norm_A: float = 0.0
     norm_B: float = 1.0
@@ -42,6 +43,7 @@ class Pairs:
                       np.ldexp(X, B.exponent // 2), None if bounds is None else scaled(bounds),
                       np.array(marks, dtype=bool) if isinstance(marks, list) else None,
                       None if interval is None else tuple(scaled(interval)),
+                      largest_marked(scaled(bounds), result) if interval else 0.0,
                       float(np.ldexp(1.0, -A.exponent)) if A.exponent < 1000 else 0.0)
         pairs.norm_A = np.max(np.sum(np.abs(A.matrix), axis=0), initial=0.0)
         if B.matrix is not None:
@@ -53,6 +55,11 @@ class Pairs:
 
     def scale(self, theta):
         return self.norm_A + np.abs(theta) * self.norm_B
+
+
+def largest_marked(bounds, result):
+    marks = np.array(result.get("straddles", [False] * len(bounds)), dtype=bool)
+    return float(np.max(bounds[marks], initial=0.0))
 
 
 def eigenpairs(case, problem, outcome):
@@ -125,16 +132,17 @@ def constraint_findings(case, pairs, C):
     return [wrong("constraint", f"max |C'BX| = {overlap:.2e} for {limit:.2e}")]
 
 
-def wanted_ranges(case, pairs, spectrum, uncertain):
+def wanted_ranges(case, pairs, spectrum):
     """Candidates for the right answer: (first, number) of consecutive true eigenvalues. More than
-    one where eigenvalues lie at the ends of an interval."""
+    one where eigenvalues lie at the ends of an interval. Values beyond them are right only as far as
+    the bounds of marked values reach."""
     count, finite = len(pairs.theta), len(spectrum.values)
     if pairs.interval is None:
         right = min(case.nev, finite)
         first = 0 if case.which == "smallest" else finite - right
         return [(first, right)]
     a, b = pairs.interval
-    values, margin = spectrum.values, spectrum.errors + uncertain
+    values, margin = spectrum.values, spectrum.errors + pairs.reach
     firsts = range(int(np.sum(values < a - margin)), int(np.sum(values < a + margin)) + 1)
     ends = range(int(np.sum(values <= b - margin)), int(np.sum(values <= b + margin)) + 1)
     exact = [(first, count) for first in firsts if first + count in ends]
@@ -148,7 +156,7 @@ def value_findings(case, pairs, spectrum, allowed):
     noise = rounding(case, pairs)[order]
     promise = (allowed[order] + noise) / spectrum.beta * max(1.0, np.sqrt(count))
     uncertain = np.max(promise, initial=100 * case.epsilon * pairs.norm_A / spectrum.beta)
-    right = wanted_ranges(case, pairs, spectrum, uncertain)
+    right = wanted_ranges(case, pairs, spectrum)
     if count != right[0][1]:
         return [wrong("count", f"{count} values, {right[0][1]} are right")]
     direction = order if case.which != "largest" else order[::-1]

@@ -3,6 +3,7 @@
 
 import sys
 import unittest
+from fractions import Fraction
 from pathlib import Path
 
 try:
@@ -23,6 +24,39 @@ from process import Outcome  # noqa: E402
 
 def kinds(case, problem, outcome):
     return {finding.kind for finding in check.check(case, problem, outcome)}
+
+
+def count_below(A, B, t):
+    """The number of eigenvalues of A x = lambda B x below t, by exact rational elimination."""
+    n = len(A)
+    M = [[Fraction(A[i][j]) - t * Fraction(B[i][j]) for j in range(n)] for i in range(n)]
+    below = 0
+    for k in range(n):
+        below += M[k][k] < 0
+        for i in range(k + 1, n):
+            factor = M[i][k] / M[k][k]
+            for j in range(k + 1, n):
+                M[i][j] -= factor * M[k][j]
+    return below
+
+
+class GradedTruth(unittest.TestCase):
+    """The truth of graded problems, where LAPACK has no digits, against exact arithmetic."""
+
+    def exact(self, A, B=None):
+        spectrum = truth.spectrum(A, B)
+        masses = np.eye(len(A)) if B is None else B
+        for j, (value, error) in enumerate(zip(spectrum.values, spectrum.errors)):
+            self.assertLessEqual(error, 1e-9 * max(abs(value), abs(spectrum.values[0])))
+            below, above = Fraction(value) - Fraction(error), Fraction(value) + Fraction(error)
+            self.assertLessEqual(count_below(A, masses, below), j)
+            self.assertGreater(count_below(A, masses, above), j)
+
+    def test_graded(self):
+        for name in ("penalty", "graded_mass", "hard_core"):
+            for seed in range(6):
+                problem = FAMILIES[name][1](np.random.default_rng(seed), 7)
+                self.exact(problem.A, problem.B)
 
 
 class Eigenpairs(unittest.TestCase):
@@ -93,6 +127,12 @@ class Eigenpairs(unittest.TestCase):
         wide = {"error_bounds": [1e-12, 1e-12, 1e-3, 1e-12]}
         self.assertEqual(self.kinds(**wide), {"unmarked"})
         self.assertEqual(self.kinds(**{**wide, "limited_by_rounding": [True] * 4}), {"idle_mark"})
+
+    def test_sentences_that_contradict_counts(self):
+        self.assertEqual(self.kinds(reason="all pairs converged: 4 of 4 pairs converged"), set())
+        self.assertEqual(self.kinds(reason="all pairs converged: 3 of 4 pairs converged"), {"reason"})
+        self.assertEqual(self.kinds(reason="all converged, worst residual nan"), {"reason"})
+        self.assertEqual(self.kinds(converged=[True, True, False, True]), {"reason"})
 
     def test_endings(self):
         self.assertEqual(self.kinds(exit_code=3), {"exit_code"})

@@ -62,6 +62,35 @@ TEST_F(CgProcess, SolvesAndWritesWhatTheDesignSays) {
   }
 }
 
+/// A ring of unit springs, whose null vector is constant, with a load that has no balance.
+TEST_F(CgProcess, RemovesPartsAlongNullVectorsIfAsked) {
+  const std::string ring =
+      "problem: {matrix: ring.mtx, rhs: {unit: [2]}}\n"
+      "threads: 1\n"
+      "output: {solution: mtx}\n";
+  std::string entries;
+  for (int i = 1; i <= 20; ++i) {
+    entries += std::to_string(i) + " " + std::to_string(i) + " 2\n";
+    if (i > 1) entries += std::to_string(i) + " " + std::to_string(i - 1) + " -1\n";
+  }
+  folder_.write("ring.mtx", "%%MatrixMarket matrix coordinate real symmetric\n20 20 40\n" +
+                                entries + "20 1 -1\n");
+  const ProcessResult refused = solve(ring, {});
+  EXPECT_EQ(refused.exit_code, 4) << refused.err;
+  EXPECT_NE(result().at("reason").get<std::string>().find("project_rhs: true"), std::string::npos);
+  EXPECT_NEAR(result().at("residuals").at(0), std::sqrt(1.0 / 20), 1e-9);
+  const auto best = solution();
+  const ProcessResult run = solve(ring, {"--project-rhs", "true"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const auto X = solution();
+  for (Index i = 0; i < 20; ++i) {
+    const double before = X.view()((i + 19) % 20, 0), behind = X.view()((i + 1) % 20, 0);
+    const double load = 2 * X.view()(i, 0) - before - behind;
+    EXPECT_NEAR(load, (i == 1 ? 1 : 0) - 1.0 / 20, 1e-7) << i;
+    EXPECT_NEAR(best.view()(i, 0) - best.view()(0, 0), X.view()(i, 0) - X.view()(0, 0), 1e-6);
+  }
+}
+
 TEST_F(CgProcess, EveryPreconditionerPrecisionAndAlgorithm) {
   const std::string grid =
       "problem: {matrix: {generate: laplace2d, size: [23, 19]}, rhs: {random: 5}}\n"

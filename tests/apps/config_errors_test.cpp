@@ -189,19 +189,6 @@ TEST(ConfigErrors, RightHandSides) {
             "case.yaml:1:40: problem.rhs.random: expected an integer of at least 1, got '0'");
 }
 
-TEST(ConfigErrors, KeysOfGraphLaplacians) {
-  const auto refused = [](const std::string& keys) {
-    return error_of("problem: {matrix: a.mtx, " + keys + "}");
-  };
-  EXPECT_EQ(refused("weights: unit"),
-            "case.yaml:1:35: problem.weights does not go with transform: none; it is for graph "
-            "Laplacians");
-  EXPECT_EQ(refused("symmetrize: true, transform: normal_equations"),
-            "case.yaml:1:38: problem.symmetrize does not go with transform: normal_equations");
-  EXPECT_EQ(refused("symmetrize: true, weights: unit, transform: laplacian"), "");
-  EXPECT_EQ(refused("weights: unit, transform: normalized_laplacian"), "");
-}
-
 TEST(ConfigErrors, AnAbsoluteCriterionNeedsATolerance) {
   const std::string absolute = "\nsolver: {criterion: absolute}";
   const std::string refusal = "case.yaml:2:21: solver.criterion: absolute needs a solver.tolerance";
@@ -265,7 +252,8 @@ TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(
       error_of("problem: a.mtx"),
       "case.yaml:1:10: problem: expected a map with keys from {matrix, mass, transform, "
-      "weights, symmetrize, constraints, initial_guess, coordinates, near_null}, got 'a.mtx'");
+      "weights, symmetrize, first_line, constraints, initial_guess, coordinates, near_null}, got "
+      "'a.mtx'");
 }
 
 TEST(ConfigErrors, NumbersOutOfRange) {

@@ -132,6 +132,7 @@ Report linear_report() {
   report.result.eigenvalues.clear();
   report.result.matrix_passes = 19;
   report.result.backward_errors = {2e-11, 4e-11};
+  report.result.error_estimates = {1e-9, std::numeric_limits<double>::quiet_NaN()};
   report.result.preconditioner = {0.125, 800};
   report.result.preconditioner_precision = {"single", "as asked"};
   return report;
@@ -151,6 +152,8 @@ TEST(ResultJson, OfALinearSystem) {
   EXPECT_EQ(json.at("solver"), "block_cg");
   EXPECT_EQ(json.at("residuals").size(), 2u);
   EXPECT_EQ(json.at("backward_errors").at(1), 4e-11);
+  EXPECT_EQ(json.at("error_estimates").at(0), 1e-9);
+  EXPECT_TRUE(json.at("error_estimates").at(1).is_null());
   EXPECT_EQ(json.at("matrix_passes"), 19);
   EXPECT_EQ(json.at("problem").at("rhs"), "random");
   EXPECT_EQ(json.at("problem").at("right_hand_sides"), 2);

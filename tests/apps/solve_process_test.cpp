@@ -85,6 +85,94 @@ TEST_F(HeddleSolve, LaplaciansEndAtOnceWhereComponentsAreEnough) {
   }
 }
 
+TEST_F(HeddleSolve, FilesThatAreNoConfigurationAreNamedAndNotReadAsOne) {
+  const std::string harwell_boeing =
+      "1SYMMETRIC STRUCTURE, FEAPLATE                                          CAN   24\n"
+      "             9             2             7             0             0\n"
+      "PSA                       24            24            92             0\n";
+  const std::vector<std::tuple<std::string, std::string, std::string>> files = {
+      {"k.rsa", harwell_boeing, "is a Harwell-Boeing file"},
+      {"k", harwell_boeing, "is a Harwell-Boeing file"},
+      {"k.mat", "MATLAB 5.0 MAT-file", "is a MATLAB file"},
+      {"k.mtx.xz",
+       std::string("\xFD"
+                   "7zXZ\0",
+                   6),
+       "is compressed by xz"},
+      {"k.mtx.bz2", "BZh91AY&SY", "is compressed by bzip2"},
+      {"k.h5", "\x89HDF\r\n\x1a\n", "is an HDF5 file"},
+      {"k.csv", "from,to\n1,2\n", "is a CSV file"},
+      {"k.data", "1;2\n2;3\n", "is a CSV file"},
+      {"k.mtx", "<html>404</html>\n", "is a web page"},
+      {"page", "<!DOCTYPE html>\n", "is a web page"},
+      {"k.npz", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
+       "is a pointer of Git LFS"},
+      {"k.yaml", "\xFF\xFEp", "is text in UTF-16"},
+      {"k.bin", std::string("\1\0\0\2", 4), "neither its first bytes nor its name tell a format"},
+      {"K.MTX", "problem: {matrix: a.mtx}\n", "is not a Matrix Market file"},
+      {"k.txt", "problem: {matrix: a.mtx}\n", "the vertex 'problem:' is not an integer"},
+      {"k.npy", "problem: {matrix: a.mtx}\n", "is not a NumPy array"}};
+  for (const auto& [name, content, words] : files) {
+    folder_.write(name, content);
+    const ProcessResult run = run_solve({name});
+    EXPECT_EQ(run.exit_code, 2) << name << ": " << run.err;
+    EXPECT_NE(run.err.find(name), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(words), std::string::npos) << run.err;
+  }
+}
+
+TEST_F(HeddleSolve, AByteOrderMarkChangesNothing) {
+  folder_.write("d.mtx", "\xEF\xBB\xBF" + diagonal(9));
+  folder_.write("d.txt", "\xEF\xBB\xBF# Undirected\n1 2\n2 3\n");
+  folder_.write("case.yaml", "\xEF\xBB\xBFproblem: {matrix: d.mtx}\nsolver: {nev: 1}\n");
+  for (const std::string name : {"d.mtx", "d.txt", "case.yaml"}) {
+    const ProcessResult run = run_solve({name, "-n", "1", "-o", "out"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  }
+}
+
+TEST_F(HeddleSolve, AFirstLineOfSizesNeedsAWord) {
+  folder_.write("k.txt", "3 3 3\n1 1 5\n2 2 6\n3 3 7\n");
+  const std::string message =
+      "k.txt:1: '3 3 3' may be an edge, or the sizes of the list, as 3 lines and numbers up to 3 "
+      "follow: say first_line: edge (--first-line edge) or first_line: sizes (--first-line sizes)";
+  expect_error(run_solve({"k.txt", "-n", "1"}), 2, message);
+  EXPECT_NE(shell("$heddle info k.txt").err.find(message), std::string::npos);
+  ASSERT_EQ(run_solve({"k.txt", "-n", "3", "--first-line", "sizes", "-o", "s"}).exit_code, 0);
+  EXPECT_EQ(result("s").at("nnz"), 3);
+  EXPECT_NEAR(result("s").at("eigenvalues").at(2), 7, 1e-6);
+  ASSERT_EQ(run_solve({"k.txt", "-n", "3", "--first-line", "edge", "-o", "e"}).exit_code, 0);
+  EXPECT_NEAR(result("e").at("eigenvalues").at(2), 10, 1e-6);  // 7 + 3
+  EXPECT_EQ(shell("$heddle info k.txt --first-line sizes").exit_code, 0);
+  EXPECT_EQ(shell("$heddle info k.txt --first-line maybe").exit_code, 1);
+}
+
+/// A and B as six digits of what is symmetric, with another last digit on one side.
+TEST_F(HeddleSolve, SymmetrizeTakesTheAverageAndSaysByHowMuch) {
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n2 2 4\n";
+  folder_.write("k.mtx", head + "1 1 2\n2 2 2\n1 2 0.999999\n2 1 1.000001\n");
+  folder_.write("m.mtx", head + "1 1 1\n2 2 1\n1 2 1e-7\n2 1 -1e-7\n");
+  const ProcessResult refused = run_solve({"k.mtx", "-n", "2"});
+  expect_error(refused, 2,
+               "k.mtx: the matrix is not symmetric: entry (1, 2) is 0.999999, entry (2, 1) is "
+               "1.000001; symmetrize: average takes (A + A^T)/2");
+  const ProcessResult run =
+      run_solve({"k.mtx", "--mass", "m.mtx", "-n", "2", "--symmetrize", "average", "-o", "out"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("A: (i, j) and (j, i) differed by up to 1.0e-06 of the largest entry"),
+            std::string::npos)
+      << run.err;
+  const nlohmann::json found = result("out");
+  EXPECT_NEAR(found.at("problem").at("asymmetry"), 1e-6, 1e-12);
+  EXPECT_NEAR(found.at("problem").at("mass_asymmetry"), 2e-7, 1e-12);
+  EXPECT_NEAR(found.at("eigenvalues").at(0), 1, 1e-12);
+  EXPECT_NEAR(found.at("eigenvalues").at(1), 3, 1e-12);
+  const ProcessResult linear =
+      run_solve({"k.mtx", "--rhs", "ones:1", "--symmetrize", "average", "-o", "linear"});
+  EXPECT_EQ(linear.exit_code, 0) << linear.err;
+  EXPECT_FALSE(result("linear").at("problem").contains("mass_asymmetry"));
+}
+
 TEST_F(HeddleSolve, TakesTheMethodThatSuitsTheProblemAndSaysWhy) {
   struct Case {
     std::vector<std::string> arguments;
@@ -157,8 +245,8 @@ TEST_F(HeddleSolve, WhatIsWrongOnStandardInputIsNamed) {
                "standard input is named twice, for the configuration and for problem.matrix");
   expect_error(shell("echo 'problem: {matrx: d.mtx}' | $heddle solve -"), 1,
                "standard input:1:11: unknown key 'matrx' in problem (did you mean 'matrix'?); "
-               "valid keys: matrix, mass, transform, weights, symmetrize, constraints, "
-               "initial_guess, coordinates, near_null, rhs");
+               "valid keys: matrix, mass, transform, weights, symmetrize, first_line, "
+               "constraints, initial_guess, coordinates, near_null, rhs");
   const ProcessResult cut = shell("head -n 9 d.mtx | $heddle solve -");
   EXPECT_EQ(cut.exit_code, 2);
   EXPECT_EQ(cut.err.rfind("heddle solve: error: standard input:", 0), 0u) << cut.err;

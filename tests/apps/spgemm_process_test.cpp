@@ -2,6 +2,7 @@
 
 #include <apps/executable.hpp>
 #include <apps/process.hpp>
+#include <filesystem>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -147,6 +148,48 @@ TEST_F(HeddleSpgemm, WorksInSinglePrecision) {
   const auto B = convert<float>(context_, B_.view());
   const auto expected = spgemm<float>(context_, A.view(), B.view());
   EXPECT_TRUE(heddle::test::same_bits(C.view(), expected.view()));
+}
+
+TEST_F(HeddleSpgemm, RefusesAProductBeyondTheRangeOfItsNumbers) {
+  folder_.write("big.mtx",
+                "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 1 1e160\n");
+  folder_.write("row.mtx", "%%MatrixMarket matrix coordinate real general\n2 1 1\n1 1 1e160\n");
+  const ProcessResult result = run({"big.mtx", "row.mtx", "-o", "C.mtx"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("entry (2, 1) of A B is beyond the range of double precision: scale "
+                            "the factors"),
+            std::string::npos)
+      << result.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "C.mtx"));
+  folder_.write("root.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e20\n");
+  const ProcessResult single = run({"root.mtx", "--precision", "single"});
+  EXPECT_NE(single.err.find("of A A is beyond the range of single precision: choose double"),
+            std::string::npos)
+      << single.err;
+  EXPECT_EQ(run({"root.mtx"}).exit_code, 0);
+}
+
+TEST_F(HeddleSpgemm, MultipliesMatricesWithoutEntriesByDiagonals) {
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n";
+  for (const std::string shape : {"3 0", "0 3", "3 3", "0 0"}) {
+    folder_.write(shape + ".mtx", head + shape + " 0\n");
+  }
+  for (const auto& [left, right, product] : {std::tuple{"3 0", "0 3", "3 3"},
+                                             {"0 3", "3 0", "0 0"},
+                                             {"3 3", "3 3", "3 3"},
+                                             {"0 0", "0 0", "0 0"},
+                                             {"3 3", "3 0", "3 0"},
+                                             {"0 3", "3 3", "0 3"}}) {
+    for (const std::string format : {"csr", "dia", "auto"}) {
+      const ProcessResult result =
+          run({left + std::string(".mtx"), right + std::string(".mtx"), "--format", format, "-o",
+               "C.mtx", "--implementations", "none"});
+      ASSERT_EQ(result.exit_code, 0) << left << " " << right << " " << format << result.err;
+      const auto C = read_matrix_market<double>(context_, folder_.path() / "C.mtx");
+      EXPECT_EQ(std::to_string(C.rows()) + " " + std::to_string(C.cols()), product);
+      EXPECT_EQ(C.nnz(), 0);
+    }
+  }
 }
 
 TEST_F(HeddleSpgemm, RefusesWhatDoesNotFit) {

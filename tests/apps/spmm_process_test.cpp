@@ -173,6 +173,27 @@ TEST_F(HeddleSpmm, NumbersOutOfRangeAreRefusedWithTheRange) {
   }
 }
 
+/// The entries of C are 1e-60 in the first row, 1e-30 in the second.
+TEST_F(HeddleSpmm, DigitsThatUnderflowAreTold) {
+  folder_.write("small.mtx",
+                "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-30\n2 2 1\n");
+  folder_.write("block.mtx",
+                "%%MatrixMarket matrix array real general\n2 2\n1e-30\n1e-30\n1e-30\n1e-30\n");
+  for (const std::string precision : {"half", "bf16", "tf32", "single", "double"}) {
+    const ProcessResult result =
+        run({"small.mtx", "--multiply", "block.mtx", "--precision", precision});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::string warning = "warning: 2 of 4 entries of the " + precision +
+                                " product have lost digits, because numbers lie below the range";
+    EXPECT_EQ(result.out.find(warning) != std::string::npos, precision != "double") << result.out;
+  }
+  const ProcessResult json =
+      run({"small.mtx", "--multiply", "block.mtx", "--precision", "single,double", "--json"});
+  const auto lines = nlohmann::json::parse(json.out).at("products");
+  EXPECT_EQ(lines.at(0).at("underflowed_entries"), 2);
+  EXPECT_EQ(lines.at(1).at("underflowed_entries"), 0);
+}
+
 /// Only rows of a matrix that is not square can be ordered, which rcm and metis do not do.
 TEST_F(HeddleSpmm, AllOrdersLeaveOutThoseOfSquareMatrices) {
   const ProcessResult result =

@@ -368,6 +368,41 @@ def test_interval():
     np.testing.assert_allclose(everything, path_eigenvalues(12), rtol=1e-10)
 
 
+def test_symmetrize_takes_the_average_and_says_by_how_much():
+    A = path_laplacian(60).tolil()
+    A[3, 4] *= 1 + 1e-9
+    A = A.tocsr()
+    with pytest.raises(ValueError, match="not symmetric.*symmetrize: average"):
+        heddle.eigsh(A, 2, which="SA")
+    w, _, stats = heddle.eigsh(A, 2, which="SA", symmetrize="average", return_stats=True)
+    exact = np.linalg.eigvalsh((A.toarray() + A.toarray().T) / 2)[:2]
+    np.testing.assert_allclose(w, exact, rtol=1e-10)
+    assert stats.asymmetry == pytest.approx(5e-10, rel=1e-3)
+    mass = sp.eye_array(60).tolil()
+    mass[0, 1] = 1e-6
+    pencil = heddle.solve(
+        heddle.Problem(path_laplacian(60), B=mass.tocsr()), nev=2, symmetrize="average"
+    )
+    assert pencil.converged and pencil.asymmetry == pytest.approx(1e-6)
+
+
+@pytest.mark.parametrize("word", ["larger", True])
+def test_symmetrize_knows_one_word(word):
+    with pytest.raises(ValueError, match="not 'average' or None"):
+        heddle.eigsh(path_laplacian(60), 2, symmetrize=word)
+    operator = sla.aslinearoperator(path_laplacian(60))
+    with pytest.raises(ValueError, match="must be stored"):
+        heddle.eigsh(operator, 2, symmetrize="average")
+
+
+def test_eigenvalues_at_the_ends_of_an_interval_are_named():
+    A = sp.diags_array(np.arange(1.0, 501.0)).tocsr()
+    with pytest.warns(UserWarning, match="beyond an end of the interval.*: 100, 105"):
+        w, _, stats = heddle.eigsh_interval(A, (100.0, 105.0), return_stats=True)
+    np.testing.assert_allclose(w, np.arange(100.0, 106.0), rtol=1e-10)
+    np.testing.assert_array_equal(stats.straddles, [True, False, False, False, False, True])
+
+
 def test_interval_with_too_many_pairs_says_so():
     with pytest.raises(heddle.NotConverged, match="max_iterations") as caught:
         heddle.eigsh_interval(path_laplacian(400), (0.0, 4.0), k=10)

@@ -186,3 +186,53 @@ def test_coordinates_and_near_null_vectors_for_multigrid():
     for wrong in (points[:7], points[:, :1], points[:, 0]):
         with pytest.raises(ValueError, match="coordinates"):
             heddle.solve(heddle.Problem(A.tocsr(), rhs=B, coordinates=wrong))
+
+
+def penalised_path(n, penalty):
+    """Unit springs in a row, held at 3 and -1 by the penalty. The flux is the same everywhere."""
+    A = path_laplacian(n).tolil()
+    A[0, 0] = A[n - 1, n - 1] = 1 + penalty
+    b = np.zeros(n)
+    b[0], b[-1] = 3 * penalty, -penalty
+    flux = 4 / (n - 1 + 2 / penalty)
+    return A.tocsr(), b, 3 - flux / penalty - flux * np.arange(n)
+
+
+@pytest.mark.parametrize("penalty", [1e4, 1e8, 1e14, 1e30])
+def test_held_rows(penalty):
+    A, b, x = penalised_path(200, penalty)
+    for rhs in (b, np.outer(b, [1, -2, 1e5])):
+        for extras in ({}, {"preconditioner": "jacobi"}, {"preconditioner": "none"}):
+            found, info, stats = heddle.cg(A, rhs, rtol=1e-10, return_stats=True, **extras)
+            assert info == 0, stats.reason
+            exact = x if rhs.ndim == 1 else np.outer(x, [1, -2, 1e5])
+            assert np.max(np.abs(found - exact) / np.max(np.abs(exact), axis=0)) <= 1e-7
+            assert "2 rows are held" in stats.reason
+
+
+def test_right_hand_sides_without_solution():
+    n = 50
+    A = path_laplacian(n).tolil()
+    A[0, 0] = A[n - 1, n - 1] = 1
+    A = A.tocsr()
+    wave = np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    exact = wave / (4 * np.sin(np.pi / (2 * n)) ** 2)
+    x, info, stats = heddle.cg(A, wave + 0.01, rtol=1e-9, return_stats=True)
+    assert info == -1 and stats.status == "breakdown" and "project_rhs" in stats.reason
+    np.testing.assert_allclose(x - x.mean(), exact, atol=1e-4)
+    x, info, stats = heddle.cg(A, wave + 0.01, rtol=1e-9, project_rhs=True, return_stats=True)
+    assert info == 0 and "1.4e-02 |b|" in stats.reason
+    np.testing.assert_allclose(x - x.mean(), exact, atol=1e-4)
+    with pytest.raises(ValueError, match="project_rhs"):
+        heddle.cg(A, wave, project_rhs="yes")
+
+
+def test_error_estimates(system):
+    A, B = system
+    _, _, stats = heddle.cg(A, B, rtol=1e-6, preconditioner="jacobi", return_stats=True)
+    X = np.linalg.solve(A.toarray(), B)
+    E = stats.vectors - X
+    errors = np.sqrt(np.sum(E * (A @ E), axis=0) / np.sum(X * (A @ X), axis=0))
+    assert stats.error_estimates.shape == (4,)
+    assert np.all(stats.error_estimates <= 10 * errors)
+    assert np.all(stats.error_estimates >= errors / 10)

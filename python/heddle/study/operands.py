@@ -36,6 +36,9 @@ def load(problem: dict[str, Any]) -> Operands:
         return Operands(sp.csr_matrix(A.T @ A))
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"the matrix is not square: {A.shape[0]} x {A.shape[1]}")
+    averages = problem.get("symmetrize") == "average"
+    if averages:
+        A = sp.csr_matrix(A / 2 + A.T / 2)
     if transform in ("laplacian", "normalized_laplacian"):
         A = laplacian(
             A,
@@ -47,7 +50,10 @@ def load(problem: dict[str, Any]) -> Operands:
     if A.nnz and abs(A - A.T).max() > 1e-12 * largest:
         raise ValueError("the matrix is not symmetric")
     mass = problem.get("mass")
-    return Operands(A, read(mass) if mass is not None else None)
+    if mass is None:
+        return Operands(A, None)
+    B = read(mass)
+    return Operands(A, sp.csr_matrix(B / 2 + B.T / 2) if averages else B)
 
 
 def read(matrix: Any) -> Any:

@@ -17,7 +17,7 @@ UNFINISHED = "interrupted"  # a run that the user stopped; it is started again w
 
 RESULT_KEYS = (
     "status", "reason", "eigenvalues", "singular_values", "frequencies", "residuals",
-    "error_bounds", "limited_by_rounding", "converged", "orthogonality", "iterations",
+    "error_bounds", "limited_by_rounding", "straddles", "converged", "orthogonality", "iterations",
     "operator_applications", "inverse_applications", "matrix_passes", "backward_errors", "seconds",
     "n", "nnz", "solver", "solver_reason", "preconditioner", "block_size", "spmm_kernel", "device",
     "device_name", "precision", "threads", "memory", "null_vectors", "infinite_eigenvalues",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 # An entry per pair each
-LISTS = ("eigenvalues", "residuals", "error_bounds", "converged", "limited_by_rounding")
+LISTS = ("eigenvalues", "residuals", "error_bounds", "converged", "limited_by_rounding", "straddles")
 WORDS = ("reason", "device", "device_name", "solver", "preconditioner", "spmm_kernel")
 NUMBERS = (
     "exit_code", "n", "nnz", "iterations", "operator_applications", "orthogonality", "threads",

@@ -10,7 +10,9 @@ class Problem:
     """A x = lambda B x, the singular triplets of A, A X = B or min |B - A X|, all matrices dense.
 
     kind: eigen, triplets, linear or least_squares. `refuse`: why no answer would be right, empty
-    where there is one. `about`: the values drawn, for a reader of a finding."""
+    where there is one. `interval`: whether the pairs of an interval are wanted. `about`: the values
+    drawn, for a reader of a finding. `held`: rows that large diagonal entries hold, in which the
+    solution is about b_i / a_ii."""
 
     A: np.ndarray
     B: np.ndarray | None = None
@@ -18,6 +20,8 @@ class Problem:
     kind: str = "eigen"
     about: str = ""
     refuse: str = ""
+    interval: bool = False
+    held: np.ndarray | None = None
 
 
 FAMILIES = {}  # name -> (kind, function)

@@ -34,6 +34,25 @@ def weakly_held_part(rng, n):
 
 
 @family()
+def interval_outsider(rng, n):
+    """Values far above those of an interval: a large diagonal entry, a held row, a stiff spring."""
+    s = log_uniform(rng, 3, 16)
+    if rng.random() < 0.4:
+        A = np.diag(np.append(np.arange(1.0, n + 1), s * rng.uniform(0.5, 2, rng.integers(1, 4))))
+        about = f"a diagonal to {s:.1e}"
+    else:
+        A, row = laplace1d(n), int(rng.integers(0, n))
+        if rng.random() < 0.5:
+            A[row, row] += s
+            about = f"row {row} held by {s:.1e}"
+        else:
+            place = [row, (row + 1) % n]
+            A[np.ix_(place, place)] += s * np.array([[1.0, -1.0], [-1.0, 1.0]])
+            about = f"a spring of {s:.1e}"
+    return Problem(perhaps_permuted(rng, A), interval=True, about=about)
+
+
+@family()
 def weakly_held_pencil(rng, n):
     """Stiff parts as above with masses."""
     problem = weakly_held_part(rng, n)

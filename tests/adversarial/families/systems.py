@@ -82,6 +82,34 @@ def identity_system(rng, n):
     return system(rng, c * np.eye(n), f"{c} I")
 
 
+@family("linear")
+def held_rhs(rng, n):
+    """Springs on a grid or a tree, some nodes of which penalties hold at given values."""
+    kind = int(rng.integers(0, 4))
+    n = max(n, 3)
+    if kind == 3:
+        n = min(n, 200)
+        edges = random_tree(rng, n) + [tuple(rng.integers(0, n, 2)) for _ in range(n // 2)]
+    else:
+        side = max(2, round(n ** (1 / (kind + 1))))
+        nodes = np.arange(side ** (kind + 1)).reshape((side,) * (kind + 1))
+        n = nodes.size
+        edges = [pair for axis in range(kind + 1)
+                 for pair in zip(np.delete(nodes, -1, axis).ravel(), np.delete(nodes, 0, axis).ravel())]
+    spread = float(rng.choice([0.0, 0.5, 2.0]))
+    A = graph_laplacian(n, edges, 10.0 ** rng.uniform(-spread, spread, len(edges)))
+    count = int(rng.choice([1, 2, max(1, n // 10), n // 2]))
+    held = np.sort(rng.choice(n, count, replace=False))
+    penalty = log_uniform(rng, 4, 30) * float(np.max(np.diag(A)))
+    A[held, held] = penalty if rng.random() < 0.5 else A[held, held] + penalty
+    columns = int(rng.integers(1, 13))
+    rhs = np.zeros((n, columns))
+    if rng.random() < 0.5:
+        rhs = rng.standard_normal((n, columns)) * log_uniform(rng, -3, 1)
+    rhs[held] = A[held, held][:, None] * rng.standard_normal((count, columns))
+    return Problem(A, rhs=rhs, about=f"{n} rows, {count} of them held by {penalty:.1e}", held=held)
+
+
 @family("least_squares")
 def tall_and_wide(rng, n):
     m = max(1, int(n * rng.uniform(0.5, 3)))

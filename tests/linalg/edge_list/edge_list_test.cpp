@@ -23,8 +23,8 @@ class EdgeList : public testing::Test {
  protected:
   HostContext context_{2};
 
-  MatrixXd read(const std::string& text) {
-    const auto A = parse_edge_list<T>(context_, text, "file.txt");
+  MatrixXd read(const std::string& text, FirstLine first_line = FirstLine::automatic) {
+    const auto A = parse_edge_list<T>(context_, text, "file.txt", first_line);
     EXPECT_EQ(test::csr_fault(A.view()), "");
     return test::to_dense(A.view());
   }
@@ -116,6 +116,60 @@ TYPED_TEST(EdgeList, WrongLinesAreNamed) {
   }
   const std::string most = std::is_same_v<TypeParam, float> ? "3e38" : "1e308";
   EXPECT_THROW(this->read("1 2 " + most + "\n1 2 " + most + "\n"), InputError);
+}
+
+TYPED_TEST(EdgeList, AFirstLineThatFitsTheSizesIsRefused) {
+  const std::vector<std::tuple<std::string, std::size_t, std::string>> texts = {
+      {"3 3 4\n1 1 2\n2 2 2\n3 3 2\n1 3 -1\n", 1,
+       "'3 3 4' may be an edge, or the sizes of the list, as 4 lines and numbers up to 3 follow: "
+       "say first_line: edge (--first-line edge) or first_line: sizes (--first-line sizes)"},
+      {"# a comment\n\n 4 3 \n1 2\n# more\n2 3\n\n3 4\n", 3, "'4 3' may be an edge"},
+      {"4 3\n0 1\n1 2\n2 3\n", 1, "as 3 lines and numbers up to 3 follow"},
+      {"9 1\n1 2\n", 1, "as 1 line and"},            // vertices without an edge
+      {"3 3 2\n1 2\n2 3\n", 1, "'3 3 2' may be"},    // edges have no weights
+      {"3 2\n1 2 .5\n2 3 .5\n", 1, "'3 2' may be"},  // edges have weights
+      {"5 2 3\n5 1 1\n4 2 1\n3 1 1\n", 1, "'5 2 3' may be"}};
+  for (const auto& [text, line, words] : texts) {
+    try {
+      this->read(text);
+      ADD_FAILURE() << "was read: " << text;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.line(), line) << error.what();
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
+  // Another number of lines, a vertex beyond the sizes, a weight that is no count.
+  for (const std::string text :
+       {"3 3 4\n1 1 2\n", "3 1\n1 4\n", "3 3 1.5\n1 1 2\n", "0 1\n1 2\n", "2 0\n"}) {
+    EXPECT_EQ(this->read(text), this->read(text, FirstLine::edge)) << text;
+  }
+}
+
+TYPED_TEST(EdgeList, AFirstLineOfSizesGivesTheShape) {
+  const MatrixXd weights{{2, 0, -1, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}, {0, 0, 0, 0}};
+  EXPECT_EQ(this->read("4 4 4\n1 1 2\n2 2 2\n3 3 2\n1 3 -1\n", FirstLine::sizes), weights);
+  EXPECT_EQ(this->read("# c\n4 4\n0 0 2\n1 1 2\n2 2 2\n0 2 -1\n", FirstLine::sizes), weights);
+  EXPECT_EQ(this->read("2 3 1\n2 3\n", FirstLine::sizes), (MatrixXd{{0, 0, 0}, {0, 0, 1}}));
+  EXPECT_EQ(this->read("# Undirected\n2 1\n1 2 3\n", FirstLine::sizes), (MatrixXd{{0, 3}, {3, 0}}));
+  const std::vector<std::tuple<std::string, std::size_t, std::string>> texts = {
+      {"1 2 .5\n1 2 1\n", 1, "the line holds no sizes"},
+      {"#\n3 2\n1 2\n", 2, "the sizes '3 2' announce 2 lines, 1 follow"},
+      {"3 0\n", 1, "the line holds no sizes"},
+      {"3 1\n", 1, "announce 1 lines, 0 follow"},
+      {"2 1\n1 3\n", 1, "leave no room for the edge of 3, with numbers from 1"},
+      {"2 2\n0 1\n1 2\n", 1, "leave no room for the edge of 2, with numbers from 0"},
+      {"9000000000 1\n1 2\n", 1, "are too large"},
+      {"2 1\n1 x\n", 2, "the vertex 'x'"},
+      {"# Undirected\n2 3 1\n1 2\n", 0, "as many rows as columns"}};
+  for (const auto& [text, line, words] : texts) {
+    try {
+      this->read(text, FirstLine::sizes);
+      ADD_FAILURE() << "was read: " << text;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.line(), line) << error.what();
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(EdgeListMutations, SeedsAndChangedSeedsAreReadOrRefused) {

@@ -90,6 +90,70 @@ TEST_F(Formats, ElseTheExtensionDoes) {
   EXPECT_NE(message("none/a.mtx", edges).find("cannot be opened"), std::string::npos);
 }
 
+TEST_F(Formats, FilesOfOtherKindsAreNamed) {
+  const auto bytes = [](std::string_view text) { return std::string(text); };
+  const std::string harwell_boeing =
+      "1SYMMETRIC STRUCTURE, FEAPLATE                                          CAN   24\n"
+      "             9             2             7             0             0\n"
+      "PSA                       24            24            92             0\n";
+  using namespace std::string_literals;
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {bytes("\xFD"
+             "7zXZ\0\0\4"),
+       "is compressed by xz"},
+      {"BZh91AY&SY", "is compressed by bzip2"},
+      {"\x28\xB5\x2F\xFD\x04", "is compressed by zstd"},
+      {"7z\xBC\xAF\x27\x1C", "is a 7z archive"},
+      {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "is a MATLAB file"},
+      {"MATLAB 7.3 MAT-file, Platform: GLNXA64", "is a MATLAB file"},
+      {"\x89HDF\r\n\x1a\n", "is an HDF5 file"},
+      {"\0\x12\x7B\x50\0\0\0\3"s, "is a binary matrix of PETSc"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+       "is a pointer of Git LFS in place of the file: fetch the file with git lfs pull"},
+      {"\xFF\xFE%\0%\0M\0"s, "is text in UTF-16"},
+      {"\n <!DOCTYPE html>\n<html><body>404</body></html>\n", "is a web page"},
+      {"<?xml version=\"1.0\"?>\n<graphml>\n", "is a web page or another XML file"},
+      {std::string(257, '\0') + "ustar", "is a tar archive"},
+      {"1,2,0.5\n2,3,1\n", "is a CSV file"},
+      {"# from;to\n1;2\n", "is a CSV file"},
+      {harwell_boeing, "is a Harwell-Boeing file"}};
+  for (const auto& [content, words] : files) {
+    for (const std::string name : {"a", "a.mtx", "a.txt", "a.npy"}) {
+      for (const std::string& packed : {content, gzipped(content)}) {
+        const std::string message = refusal([&] { read(name, packed); });
+        EXPECT_NE(message.find(words), std::string::npos) << name << ": " << message;
+        EXPECT_NE(
+            refusal([&] { read_block<double>(context_, folder_.write(name, packed)); }).find(words),
+            std::string::npos)
+            << name;
+      }
+    }
+  }
+  for (const auto& [name, words] : std::vector<std::pair<std::string, std::string>>{
+           {"a.rsa", "Harwell-Boeing"}, {"a.csv", "CSV"}, {"a.MAT", "MATLAB"}, {"a.h5", "HDF5"}}) {
+    const std::string message = refusal([&] { read(name, "from,to\n"); });
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  }
+}
+
+TEST_F(Formats, AByteOrderMarkBeforeTextIsSkipped) {
+  EXPECT_EQ(read("a.txt",
+                 "\xEF\xBB\xBF"
+                 "0 1 5\n"),
+            kMatrix);
+  EXPECT_EQ(read("a.txt", "\xEF\xBB\xBF# edges\n0 1 5\n"), kMatrix);
+}
+
+TEST_F(Formats, TheFirstLineOfAnEdgeListIsReadAsAskedFor) {
+  const auto path = folder_.write("a.txt", "2 1\n1 2\n");
+  EXPECT_NE(refusal([&] { read_matrix<double>(context_, path); }).find("first_line: sizes"),
+            std::string::npos);
+  EXPECT_EQ(test::to_dense(read_matrix<double>(context_, path, FirstLine::sizes).view()),
+            (Eigen::Matrix2d{{0, 1}, {0, 0}}));
+  EXPECT_EQ(test::to_dense(read_matrix<double>(context_, path, FirstLine::edge).view()),
+            (Eigen::Matrix2d{{0, 1}, {1, 0}}));
+}
+
 TEST_F(Formats, BlocksComeFromEveryFormatButEdgeLists) {
   const auto seeds = test::corpus("numpy");
   for (const std::string seed : {"c_order.npy", "csr.npz"}) {

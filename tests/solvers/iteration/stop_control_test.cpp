@@ -67,6 +67,9 @@ TEST(StopControl, TheSentence) {
   std::string sentence = "left from before";
   control.write_sentence({3, 5, "pairs", 7, "cycles", 1.25e-3}, sentence);
   EXPECT_EQ(sentence, "no progress: 3 of 5 pairs converged in 7 cycles, worst residual 1.25e-03");
+  control.write_sentence({0, 5, "pairs", 0, "cycles", std::numeric_limits<double>::quiet_NaN()},
+                         sentence);
+  EXPECT_EQ(sentence, "no progress: 0 of 5 pairs converged in 0 cycles");
 }
 
 }  // namespace

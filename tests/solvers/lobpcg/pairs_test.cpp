@@ -26,11 +26,13 @@ class LobpcgPairsTest : public testing::Test {
 
   RitzValues values() const { return {theta_, {kAtRest, theta_.size()}}; }
 
-  void step(const std::vector<double>& residuals, Index iteration = 0) {
+  /// `rounding`: the rounding error of all values.
+  void step(const std::vector<double>& residuals, Index iteration = 0, double rounding = 0) {
     const LobpcgPairs::Numbers numbers = pairs_.next_numbers();
     std::ranges::copy(residuals, numbers.residuals.begin());
     std::ranges::copy(residuals, numbers.dual_residuals.begin());
     rounding_matters_ = pairs_.bound_errors(values(), false);
+    std::ranges::fill(numbers.roundings, rounding);
     pairs_.count(values(), false, iteration);
   }
 
@@ -73,6 +75,28 @@ TEST_F(LobpcgPairsTest, ValuesNeedDigitsBesideSmallResiduals) {
   pairs_.list_others(values(), 0, 4, others, residuals);
   EXPECT_EQ(others, (std::vector<double>{5, 6}));
   EXPECT_EQ(residuals, (std::vector<double>{1, 1}));
+}
+
+/// The rounding error of a value belongs to its vector. Vectors of nearly the same value may be
+/// mixed again, so that those which pass by it alone must be able to improve.
+TEST_F(LobpcgPairsTest, PairsThatPassByRoundingAloneKeepImproving) {
+  options_.criterion = Criterion::eigenvalue;
+  options_.tolerance = 1e-8;
+  pairs_.reset(options_);
+  pairs_.set_convergence(EigenConvergence(Criterion::eigenvalue, 1e-8, 1e6, 1,
+                                          std::numeric_limits<double>::epsilon()));
+  const std::vector<double> above(6, 1e-3);  // 1e-2 is allowed, the errors are about 1e-6
+  step(above, 101, 1e-5);
+  EXPECT_EQ(pairs_.leading(), 5);
+  EXPECT_TRUE(pairs_.all_converged(values(), false));
+  EXPECT_EQ(pairs_.at_rest(values(), false), 0);
+  EXPECT_EQ(pairs_.lockable(values(), false, false, 101), 0);
+  for (int claims = 0; claims < 4; ++claims) pairs_.tighten();
+  step(above, 102, 1e-5);
+  EXPECT_EQ(pairs_.leading(), 0) << "a refuted claim halves this excuse, too";
+  step(std::vector<double>(6, 1e-8), 103, 1e-5);
+  EXPECT_EQ(pairs_.at_rest(values(), false), 5) << "no gap is known behind the last one";
+  EXPECT_EQ(pairs_.lockable(values(), false, false, 103), 4);
 }
 
 TEST_F(LobpcgPairsTest, AGuessNeedsAllGuardsAtRest) {

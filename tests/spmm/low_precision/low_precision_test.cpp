@@ -240,6 +240,24 @@ TEST(ProductError, OfPlainProductsInSingleAndDouble) {
   expect_error_of_plain_products<double>(ProductPrecision::double_precision);
 }
 
+/// diag(1, 1e-30, 1e-50) times columns of 1, 1e-20 and 0.
+TEST(ProductError, CountsEntriesThatUnderflowMayChange) {
+  HostContext context(1);
+  const std::vector<Index> offsets = {0, 1, 2, 3};
+  const std::vector<std::int32_t> columns = {0, 1, 2};
+  const std::vector<double> values = {1, 1e-30, 1e-50};
+  const CsrView<double, HostSpace> A{3, 3, 3, offsets.data(), columns.data(), values.data()};
+  const std::vector<double> B = {1, 1e-20, 0, 1, 1e-20, 0, 1, 1e-20, 0};
+  const auto underflows = [&]<class T>(T, ProductPrecision precision) {
+    const std::vector<T> C = {1, T(1e-20), 0, T(1e-30), 0, 0, 0, 0, 0};
+    return product_error<T>(context, A, {B.data(), 3, 3, 3}, {C.data(), 3, 3, 3}, precision,
+                            {{}, {}})
+        .underflows;
+  };
+  EXPECT_EQ(underflows(0.0F, ProductPrecision::single_precision), 3);  // 1e-50, 1e-50 and 1e-70
+  EXPECT_EQ(underflows(0.0, ProductPrecision::double_precision), 0);
+}
+
 TEST(ProductPrecisions, HaveNames) {
   EXPECT_EQ(product_precisions().size(), 5u);
   for (const ProductPrecision precision : product_precisions()) {

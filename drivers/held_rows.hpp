@@ -1,0 +1,53 @@
+#pragma once
+
+#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/request.hpp>
+#include <heddle/drivers/solution.hpp>
+#include <vector>
+
+/// Linear systems with rows that large diagonal entries hold, as a Dirichlet condition x_i = g by
+/// penalty does: a_ii = 10¹² … 10³⁰ and b_i = a_ii g.
+namespace heddle::detail {
+
+/// The held rows of a linear system that dominate right-hand sides, and the part of the solution
+/// that these rows determine alone.
+///
+/// A row i is held if a_ii ≥ 10 Σ_{j≠i} |a_ij| and a_ii ≥ 10 a_jj for all neighbours j that are
+/// not held. With H the held and F the other rows, x̂_H = A_HH⁻¹b_H and x̂_F = 0, the system is
+///
+///     S A S y = b',  x = x̂ + S y,  b'_H = 0,  b'_F = b_F − A_FH x̂_H
+///
+/// where the powers of two of the diagonal S, 1 in F, bring the diagonal entries of H to the size
+/// of those of F. The tolerance then is relative to ‖b'‖, which drives the rows of F, instead of
+/// ‖b‖, beside which their residuals are nothing.
+class HeldRows {
+ public:
+  HeldRows() = default;
+
+  /// Replaces A, B and the initial guess of `problem` by those of the system for Y if ‖b_H‖ ≥ 10
+  /// ‖b'‖ for a column. Leaves A as it is beside a preconditioner of the caller. Does nothing to
+  /// other problems than linear systems, matrices that are not stored, and those of which each
+  /// process has made its own rows.
+  HeldRows(HostContext& context, Problem& problem, const Request& request);
+
+  /// Whether the problem was left as it is.
+  bool empty() const noexcept { return rows_.empty(); }
+
+  /// x_F ← y_F, x_H ← A_HH⁻¹(b_H − A_HF x_F) in host memory, and a sentence about the held rows.
+  void put_back(Device& device, Solution& solution) const;
+
+ private:
+  /// X from Y.
+  template <Scalar T>
+  HostBlock<T> completed(Device& device, const HostBlock<T>& Y) const;
+
+  Matrix A_;                      // as given
+  Block B_;                       // as given
+  std::vector<double> diagonal_;  // of A, negative in F
+  std::vector<Index> rows_;       // H, ascending
+  double contrast_ = 0;           // the largest a_ii of H over the largest of F
+  double share_ = 0;  // the largest ‖b‖/‖b'‖ of the columns, infinite where b' = 0
+};
+
+}  // namespace heddle::detail

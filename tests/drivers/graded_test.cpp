@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <limits>
+#include <map>
+#include <vector>
+
+// Penalties, tiny masses and stiff springs, which hide the digits of small eigenvalues from
+// products with A. Each chain is tridiagonal, so that Sturm counts in long double are the truth.
+namespace heddle {
+namespace {
+
+/// Masses between springs, some of them held to the ground.
+struct Springs {
+  std::vector<double> between;     ///< n − 1 stiffnesses
+  std::map<Index, double> ground;  ///< by row
+  std::vector<double> masses{};    ///< diag(B). Empty: B = I
+
+  Index order() const { return std::ssize(between) + 1; }
+
+  double diagonal(Index i) const {
+    double sum = 0;
+    if (i > 0) sum += between[static_cast<std::size_t>(i - 1)];
+    if (i + 1 < order()) sum += between[static_cast<std::size_t>(i)];
+    const auto held = ground.find(i);
+    return held == ground.end() ? sum : sum + held->second;
+  }
+
+  Problem problem(HostContext& context) const {
+    std::vector<Triplet<double>> K, M;
+    for (Index i = 0; i < order(); ++i) {
+      K.push_back({i, i, diagonal(i)});
+      if (i == 0) continue;
+      const double k = between[static_cast<std::size_t>(i - 1)];
+      K.push_back({i, i - 1, -k});
+      K.push_back({i - 1, i, -k});
+    }
+    Problem problem{.A = Matrix(csr_from_triplets<double>(context, order(), order(), K))};
+    if (masses.empty()) return problem;
+    for (Index i = 0; i < order(); ++i) M.push_back({i, i, masses[static_cast<std::size_t>(i)]});
+    problem.B = Matrix(csr_from_triplets<double>(context, order(), order(), M));
+    return problem;
+  }
+
+  /// The number of eigenvalues below t, by the signs of the pivots of A − tB.
+  Index below(long double t) const {
+    Index count = 0;
+    long double pivot = 1;
+    for (Index i = 0; i < order(); ++i) {
+      const long double k = i > 0 ? between[static_cast<std::size_t>(i - 1)] : 0;
+      const long double mass = masses.empty() ? 1 : masses[static_cast<std::size_t>(i)];
+      pivot = diagonal(i) - t * mass - (i > 0 ? k * k / pivot : 0);
+      if (pivot == 0) pivot = std::numeric_limits<long double>::min();
+      count += pivot < 0 ? 1 : 0;
+    }
+    return count;
+  }
+
+  /// Eigenvalue number j ≥ 0 of a positive definite pencil.
+  long double eigenvalue(Index j) const {
+    long double high = 1e-12L;
+    while (below(high) <= j) high *= 2;
+    long double low = high / 2;
+    for (int step = 0; step < 70; ++step) {
+      const long double middle = (low + high) / 2;
+      (below(middle) > j ? high : low) = middle;
+    }
+    return (low + high) / 2;
+  }
+};
+
+/// A chain of unit springs of which the first mass is held by a spring of stiffness s.
+Springs held_chain(Index n, double s) {
+  return {std::vector<double>(static_cast<std::size_t>(n - 1), 1.0), {{0, s}}};
+}
+
+void expect_digits(const Springs& springs, Request request, const std::string& about) {
+  HostContext context(1);
+  const Solution solution = solve(springs.problem(context), request);
+  ASSERT_EQ(solution.status, SolveStatus::converged) << about << ": " << solution.reason;
+  for (Index j = 0; j < request.nev; ++j) {
+    const auto place = static_cast<std::size_t>(j);
+    const double value = solution.eigenvalues.at(place);
+    const double bound = solution.error_bounds.at(place);
+    const long double truth = springs.eigenvalue(j);
+    EXPECT_LE(std::abs(value - truth), bound) << about << ", value " << j;
+    EXPECT_LE(bound, 1e-6 * std::abs(value)) << about << ", value " << j;
+    if (j > 0) EXPECT_LE(solution.eigenvalues[place - 1], value) << about;
+  }
+}
+
+TEST(Graded, PenaltiesOfAnySizeLeaveAllDigits) {
+  for (const Index n : {3, 50, 400}) {
+    for (const double s : {1e4, 1e6, 1e8, 1e10, 1e12, 1e14, 1e20, 1e30}) {
+      expect_digits(held_chain(n, s), {.nev = n == 3 ? 2 : 3},
+                    "n = " + std::to_string(n) + ", s = " + std::to_string(s));
+    }
+  }
+}
+
+TEST(Graded, ManyHeldRowsOfDifferentPenalties) {
+  for (const Index n : {120, 600}) {
+    Springs springs = held_chain(n, 1e13);
+    // Between held rows lie parts of different lengths, whose values differ.
+    Index length = 11;
+    for (Index i = 17; i < n; i += length++) springs.ground[i] = std::pow(10.0, 11 + (i % 9));
+    expect_digits(springs, {.nev = 4}, "held rows");
+  }
+}
+
+TEST(Graded, AllValuesOfASmallProblemAscend) {
+  // 1.38, 3.62 and 10¹⁶, and the same with a penalty of 10²⁰.
+  for (const double s : {1e16, 1e20}) {
+    HostContext context(1);
+    const std::vector<Triplet<double>> entries = {{0, 0, 2},  {0, 1, -1}, {0, 2, -1},
+                                                  {1, 0, -1}, {1, 1, 3},  {1, 2, -1},
+                                                  {2, 0, -1}, {2, 1, -1}, {2, 2, s}};
+    const Problem problem{.A = Matrix(csr_from_triplets<double>(context, 3, 3, entries))};
+    const Solution solution = solve(problem, {.nev = 3});
+    ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+    EXPECT_NEAR(solution.eigenvalues[0], (5 - std::sqrt(5.0)) / 2, 1e-13);
+    EXPECT_NEAR(solution.eigenvalues[1], (5 + std::sqrt(5.0)) / 2, 1e-13);
+    EXPECT_NEAR(solution.eigenvalues[2] / s, 1, 1e-13);
+  }
+}
+
+TEST(Graded, TinyMassesInPlaceOfZeros) {
+  for (const Index n : {6, 300}) {
+    for (const double tau : {1e-6, 1e-10, 1e-12, 1e-16, 1e-20}) {
+      Springs beam = held_chain(n, 1);
+      for (Index i = 0; i < n; ++i) beam.masses.push_back(i % 2 == 0 ? tau : 1);
+      expect_digits(beam, {.nev = 3}, "tau = " + std::to_string(std::log10(tau)));
+    }
+  }
+}
+
+TEST(Graded, UnitsOfMillimetresAndTonnes) {
+  Springs springs = held_chain(300, 1e17);
+  for (double& k : springs.between) k = 2.1e5;
+  springs.masses.assign(300, 7.85e-9);
+  expect_digits(springs, {.nev = 3}, "mm and t");
+}
+
+TEST(Graded, FrequenciesAndVectorsAreThoseOfTheProblem) {
+  const Springs springs = held_chain(400, 1e20);
+  HostContext context(1);
+  const Problem problem = springs.problem(context);
+  const Solution solution = solve(problem, {.nev = 2});
+  ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+  EXPECT_TRUE(solution.frequencies.empty()) << "there is no mass matrix";
+  const auto X = std::get<HostBlock<double>>(solution.vectors).view();
+  for (Index j = 0; j < 2; ++j) {
+    double square = 0;
+    for (Index i = 0; i < 400; ++i) square += X(i, j) * X(i, j);
+    EXPECT_NEAR(square, 1, 1e-12);
+    EXPECT_NEAR(X(0, j), X(1, j) / springs.diagonal(0), 1e-24);  // s x_0 = x_1 + λ x_0
+    const double lambda = solution.eigenvalues[static_cast<std::size_t>(j)];
+    for (Index i = 1; i < 400; ++i) {
+      const double next = i + 1 < 400 ? X(i + 1, j) : 0;
+      const double r = springs.diagonal(i) * X(i, j) - X(i - 1, j) - next - lambda * X(i, j);
+      EXPECT_NEAR(r, 0, 1e-13);
+    }
+  }
+}
+
+TEST(Graded, NoMethodCallsAValueWithoutDigitsConverged) {
+  for (const Method method : {Method::lobpcg, Method::block_lanczos}) {
+    for (const double s : {1e10, 1e14, 1e20}) {
+      for (const bool inside : {false, true}) {
+        Springs springs = held_chain(400, inside ? 1 : s);
+        if (inside) springs.between[200] = s;
+        HostContext context(1);
+        Request request{.method = method, .nev = 3, .max_iterations = 300};
+        if (method == Method::block_lanczos) request.filter = LanczosFilter::chebyshev;
+        const Solution solution = solve(springs.problem(context), request);
+        if (solution.status != SolveStatus::converged) continue;
+        for (Index j = 0; j < 3; ++j) {
+          const auto place = static_cast<std::size_t>(j);
+          const double bound = solution.error_bounds[place];
+          EXPECT_LE(bound, 1e-3 * std::abs(solution.eigenvalues[place])) << s << inside;
+          EXPECT_LE(std::abs(solution.eigenvalues[place] - springs.eigenvalue(j)), bound) << s;
+        }
+      }
+    }
+  }
+}
+
+TEST(Graded, AGuessIsTakenInTheScaledProblem) {
+  const Springs springs = held_chain(400, 1e16);
+  HostContext context(1);
+  Problem problem = springs.problem(context);
+  const Solution cold = solve(problem, {.nev = 2});
+  problem.initial_guess = std::get<HostBlock<double>>(cold.vectors);
+  const Solution warm = solve(problem, {.nev = 2});
+  ASSERT_EQ(warm.status, SolveStatus::converged) << warm.reason;
+  EXPECT_NEAR(warm.eigenvalues[0] / cold.eigenvalues[0], 1, 1e-10);
+}
+
+}  // namespace
+}  // namespace heddle
