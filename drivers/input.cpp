@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -143,6 +144,13 @@ void check_unused(const Request& request, const Problem& problem) {
   const bool ends_of_spectrum = is_eigensolver(request.method) && !problem.normal_equations;
   if (problem.constraints.cols() > 0 && !ends_of_spectrum) {
     throw ProblemError(ProblemPart::constraints, fmt::format("{} takes none", name));
+  }
+  if (!(request.damp >= 0 && std::isfinite(request.damp))) {
+    throw RequestError("damp",
+                       fmt::format(" is {}, not a finite number of 0 or more", request.damp));
+  }
+  if (request.damp > 0 && (is_eigensolver(request.method) || !problem.normal_equations)) {
+    throw RequestError("damp", fmt::format(": {} takes none, least squares do", name));
   }
   if (!problem.normal_equations) return;
   if (problem.B)

@@ -42,6 +42,12 @@ BlockCgOptions block_cg_options(const Request& request) {
           request.refresh_interval};
 }
 
+LeastSquaresOptions least_squares_options(const Request& request) {
+  LeastSquaresOptions options = block_cg_options(request);
+  options.damp = request.damp;
+  return options;
+}
+
 /// Copies the fields that all kinds of results have.
 template <class Result>
 Solution common_part(const Result& result) {
@@ -157,7 +163,7 @@ MethodKind least_squares_row() {
       .calls = calls_of([]<Scalar T, class Ctx>(Ctx& context, PlacedProblem<T, Ctx>& problem,
                                                 const Request& request, const Monitor& monitor) {
         return solved(least_squares<T, Ctx>(context, problem.least_squares_problem(),
-                                            block_cg_options(request), monitor));
+                                            least_squares_options(request), monitor));
       }),
   };
 }

@@ -99,8 +99,8 @@ void pass(Archive& archive, Request& request) {
   archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
                  request.criterion, request.linear_criterion, request.max_iterations,
                  request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
-                 request.factorization, request.algorithm, request.project_rhs, request.precision,
-                 request.distribution, request.threads, request.spmm.transpose,
+                 request.factorization, request.algorithm, request.damp, request.project_rhs,
+                 request.precision, request.distribution, request.threads, request.spmm.transpose,
                  request.preconditioner.precision);
   pass(archive, request.interval);
   pass(archive, request.filter);

@@ -73,6 +73,7 @@ struct Request {
   /// The library that factors A − σB or B for block Lanczos.
   FactorLibrary factorization = FactorLibrary::automatic;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
+  double damp = 0;  ///< least squares: δ ≥ 0, ‖b − A x‖² + δ²‖x‖² is minimised
   /// Block CG: whether the parts of right-hand sides along the known null vectors of A are removed.
   /// Without it, a right-hand side with such a part has no solution.
   bool project_rhs = false;

@@ -221,6 +221,14 @@ void SolverSchema::own_options() {
       .only_for({SolverType::block_cg})
       .tuning()
       .option("--algorithm");
+  add("solver.damp",
+      "of least squares (transform: normal_equations): |b - A x|^2 + damp^2 |x|^2 is minimised")
+      .real({.low = 0})
+      .fallback("0")
+      .only_for({SolverType::block_cg, SolverType::automatic})
+      .option("--damp")
+      .aliases({"damping", "tikhonov", "ridge"})
+      .store([](Node node, Config& config) { config.request.damp = *as_real(node); });
   add("solver.project_rhs",
       "whether the parts of right-hand sides along the known null vectors of a singular A are "
       "removed; with such a part there is no solution")

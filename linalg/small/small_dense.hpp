@@ -1,6 +1,8 @@
 #pragma once
 
 #include <heddle/linalg/data/small_matrix.hpp>
+#include <optional>
+#include <vector>
 
 /// Dense problems in double, of an order from the block width to a few hundred (or of order n for
 /// small matrices).
@@ -61,6 +63,26 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
                                   SmallView<double, HostSpace> U,
                                   SmallView<double, HostSpace> sigma,
                                   SmallView<double, HostSpace> V);
+
+/// What `least_squares_solution` knows of its solutions.
+struct LeastSquaresFit {
+  Index rank = 0;  ///< of A with columns scaled to norm 1, to `epsilon`
+  /// Of each column x: an estimate of the relative error that rounding leaves in x with the columns
+  /// of A scaled to norm 1, ε(κ + κ²‖b − A x‖/(‖A‖‖x‖)), κ from the factor of the leading columns.
+  std::vector<double> errors{};
+};
+
+/// X ← the X nearest to X (n×s) among those that minimise ‖b − A x‖₂ for the columns of B (m×s) and
+/// the m×n A, of any shape. Of least norm, if X is 0. A is overwritten. Its columns are scaled to
+/// norm 1, factored by Householder's method, and again with pivots. `epsilon`: relative rounding
+/// errors of the entries of A. Pivots up to max(m, n)·epsilon of the first one count as zero.
+/// Allocates. Nothing if A or B holds NaN or Inf. Throws `InvalidArgument` if shapes do not fit.
+/// Source: Golub & Van Loan, Matrix Computations, 5.3 and 5.5; Higham, Accuracy and Stability of
+/// Numerical Algorithms, chapter 20 (the error).
+std::optional<LeastSquaresFit> least_squares_solution(SmallView<double, HostSpace> A,
+                                                      ConstSmallView<double, HostSpace> B,
+                                                      SmallView<double, HostSpace> X,
+                                                      double epsilon);
 
 /// Eigendecomposition of symmetric matrices: H Z = Z diag(θ), θ ascending, ZᵀZ = I.
 ///

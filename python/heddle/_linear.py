@@ -103,14 +103,17 @@ def lstsq(
     *,
     x0: Any = None,
     rtol: float = 1e-8,
+    damp: float = 0.0,
     maxiter: int | None = None,
     **extras: Unpack[Extras],
 ) -> Any:
-    """Minimises |b - A x| for a sparse A of any shape, for each column of b.
+    """Minimises |b - A x|, or |b - A x|^2 + damp^2 |x|^2, for a sparse A of any shape, for each
+    column of b.
 
     Returns (x, residuals, rank, s) as `numpy.linalg.lstsq` does: residuals holds |b - A x|^2 per
-    column. CG on the normal equations computes neither a rank nor singular values, so rank and s
-    are None. `rtol` bounds |A^T r| / (|A| |r|), or |r| / |b| where the system is consistent.
+    column. Small problems are factored, others solved by CG on the normal equations, which computes
+    neither a rank nor singular values, so rank and s are None. `rtol` bounds
+    |A^T r - damp^2 x| / |A^T b|.
     `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
     """
     operand, transposed = adjoint_pair(A)
@@ -124,7 +127,9 @@ def lstsq(
         initial_guess=guess,
         dtype=np.promote_types(operand.dtype, scalar),
     )
-    options = Options(dict(extras), "raise", tolerance=rtol, max_iterations=iteration_limit(maxiter))
+    options = Options(
+        dict(extras), "raise", tolerance=rtol, damp=damp, max_iterations=iteration_limit(maxiter)
+    )
     result = judge(_solutions(problem, options), options)
     x = result.vectors[:, 0] if np.ndim(b) == 1 else result.vectors
     squares = problem.returned(result.residual_norms**2)

@@ -156,6 +156,7 @@ constexpr std::array kFields = {
                                             {{"breakdown_free", CgAlgorithm::breakdown_free},
                                              {"pseudo_block", CgAlgorithm::pseudo_block}});
           }},
+    Field{"damp", [](Request& r, std::string_view name, nb::handle v) { r.damp = real(name, v); }},
     Field{"project_rhs",
           [](Request& r, std::string_view name, nb::handle v) {
             r.project_rhs = number<bool>(name, v, "True or False");

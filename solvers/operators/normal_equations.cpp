@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
-#include <utility>
 
 namespace heddle {
 namespace {
@@ -32,10 +32,12 @@ void require_adjoint_pair(const char* caller, const AdjointPair<T, Ctx>& pair) {
 
 template <Scalar T, class Ctx>
 NormalEquationsOperator<T, Ctx>::NormalEquationsOperator(Ctx& context,
-                                                         const AdjointPair<T, Ctx>& pair)
+                                                         const AdjointPair<T, Ctx>& pair,
+                                                         double damp)
     : LinearOperator<T, Ctx>(checked(pair).A->column_range(), pair.A->column_range()),
       pair_(pair),
-      AX_(context, pair.A->rows(), 1) {}
+      AX_(context, pair.A->rows(), 1),
+      damp_(damp) {}
 
 template <Scalar T, class Ctx>
 std::optional<double> NormalEquationsOperator<T, Ctx>::one_norm() const {
@@ -45,7 +47,7 @@ std::optional<double> NormalEquationsOperator<T, Ctx>::one_norm() const {
   const std::optional<double> norm = pair_.A->one_norm();
   const std::optional<double> norm_transposed = pair_.A_transposed->one_norm();
   if (!norm || !norm_transposed) return std::nullopt;
-  return *norm * *norm_transposed;
+  return *norm * *norm_transposed + damp_ * damp_;
 }
 
 template <Scalar T, class Ctx>
@@ -64,6 +66,7 @@ template <Scalar T, class Ctx>
 void NormalEquationsOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                                   BlockView<T, Space> Y) {
   pair_.A_transposed->apply(context, multiply_A(context, X), Y);
+  if (damp_ > 0) axpby<T>(context, damp_ * damp_, X, 1, Y);
 }
 
 template <Scalar T, class Ctx>
@@ -73,9 +76,11 @@ bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alph
                                                        BlockView<T, Space> Y) {
   // The product with Aᵀ is one of A X, so that X is there another block.
   SpmmEpilogue<T, Space> terms = epilogue;
-  if (epilogue.gamma != T{0}) {
+  const T own = epilogue.gamma + static_cast<T>(alpha * damp_ * damp_);
+  if (own != T{0}) {
     if (epilogue.delta != T{0}) return false;
-    terms.delta = std::exchange(terms.gamma, T{0});
+    terms.gamma = T{0};
+    terms.delta = own;
     terms.X = X;
   }
   // Aᵀ can refuse only after the product with A, which is then wasted. Therefore it is tried only

@@ -27,10 +27,11 @@ struct AdjointPair {
 template <Scalar T, class Ctx>
 void require_adjoint_pair(const char* caller, const AdjointPair<T, Ctx>& pair);
 
-/// The operator F = AᵀA, n×n for an m×n A, applied as Y = Aᵀ(A X) without forming AᵀA. F is
-/// symmetric positive semidefinite, and its eigenvalues are the squares of the singular values of
-/// A. Given the transposed pair, the operator is A Aᵀ. `columns_applied` counts columns multiplied
-/// by F. The operators A and Aᵀ count their own products.
+/// The operator F = AᵀA + δ²I, n×n for an m×n A, applied as Y = Aᵀ(A X) + δ²X without forming AᵀA.
+/// F is
+/// symmetric positive semidefinite, and its eigenvalues are σ² + δ² for the singular values σ of A.
+/// Given the transposed pair, the operator is A Aᵀ. `columns_applied` counts columns multiplied by
+/// F. The operators A and Aᵀ count their own products.
 template <Scalar T, class Ctx>
 class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
  public:
@@ -39,9 +40,9 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
   static constexpr Index kProducts = 2;  ///< products with A or Aᵀ per product with F
 
   /// The operators must outlive this one. Throws `InvalidArgument` as `require_adjoint_pair` does.
-  NormalEquationsOperator(Ctx& context, const AdjointPair<T, Ctx>& pair);
+  NormalEquationsOperator(Ctx& context, const AdjointPair<T, Ctx>& pair, double damp = 0);
 
-  /// ‖A‖₁‖Aᵀ‖₁, an upper bound of ‖AᵀA‖₁, or nothing if one of the norms is not available. A
+  /// ‖A‖₁‖Aᵀ‖₁ + δ², an upper bound of ‖F‖₁, or nothing if one of the norms is not available. A
   /// criterion relative to this bound is looser than one relative to ‖AᵀA‖₁. `singular_triplets`
   /// corrects for the difference.
   std::optional<double> one_norm() const override;
@@ -61,6 +62,7 @@ class NormalEquationsOperator final : public LinearOperator<T, Ctx> {
 
   AdjointPair<T, Ctx> pair_;
   MultiVector<T, Space> AX_;  // m × the widest block so far
+  double damp_;               // δ
   bool hides_norm_ = false;
   bool accumulates_ = true;  // false once Aᵀ has refused `accumulate`
 };

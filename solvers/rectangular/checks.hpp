@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/solvers/iteration/require.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <heddle/solvers/rectangular/singular_values.hpp>
@@ -33,7 +34,7 @@ void check_singular_triplets(const AdjointPair<T, Ctx>& pair, const SingularOpti
 /// together.
 template <Scalar T, class Ctx>
 void check_least_squares(const LeastSquaresProblem<T, Ctx>& problem,
-                         const BlockCgOptions& options) {
+                         const LeastSquaresOptions& options) {
   require_adjoint_pair("least_squares", problem.A);
   const Require require{"least_squares"};
   const Index m = problem.A.A->rows();
@@ -44,6 +45,8 @@ void check_least_squares(const LeastSquaresProblem<T, Ctx>& problem,
           "B must have A's {} rows and at least one column, it is {}x{}", m, B.rows(), B.cols());
   require(X.cols() == 0 || (X.rows() == n && X.cols() == B.cols()),
           "the initial guess must be {}x{}, it is {}x{}", n, B.cols(), X.rows(), X.cols());
+  require(options.damp >= 0 && std::isfinite(options.damp),
+          "damp must be a finite number that is not negative, it is {}", options.damp);
   require_linear_options(require, options);
   require_no_checkpoint(require, options);
 }

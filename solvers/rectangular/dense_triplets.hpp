@@ -8,9 +8,6 @@
 
 namespace heddle::detail {
 
-/// Columns of the widest block that `dense_triplets` multiplies by A.
-inline constexpr Index kPanelColumns = 16;
-
 /// The n singular values of an m×n A, m ≥ n, from the wanted end, by a dense decomposition on the
 /// host in double. U m×k and V n×k ← the vectors of the first k of them, exact to the rounding to
 /// T. Nothing if A is not finite.

@@ -5,6 +5,15 @@
 
 namespace heddle {
 
+/// The options of least squares: those of block CG, and what follows.
+struct LeastSquaresOptions : BlockCgOptions {
+  LeastSquaresOptions() = default;
+  LeastSquaresOptions(const BlockCgOptions& options) : BlockCgOptions(options) {}  // NOLINT
+
+  double damp = 0;     ///< δ ≥ 0: ‖b − A x‖² + δ²‖x‖² is minimised
+  bool direct = true;  ///< whether small problems may be solved by a dense factorisation
+};
+
 /// The least-squares problems min ‖b − A x‖₂ for all columns b of B at once. The struct owns none
 /// of its operators and blocks. They must outlive the solve.
 template <Scalar T, class Ctx>
@@ -24,7 +33,8 @@ struct LeastSquaresResult {
   std::string reason;  ///< a sentence
   Index iterations = 0;
   Index operator_applications = 0;  ///< columns multiplied by A or Aᵀ
-  std::vector<double> residuals;  ///< ‖Aᵀ(b − A x)‖₂ / ‖Aᵀb‖₂, recomputed at the end
+  /// ‖Aᵀ(b − A x) − δ²x‖₂ / ‖Aᵀb‖₂, recomputed at the end.
+  std::vector<double> residuals;
   std::vector<bool> converged;           ///< whether the column passes the criterion
   std::vector<double> residual_norms;    ///< ‖b − A x‖₂, recomputed at the end
   std::vector<IterationRecord> history;  ///< of all rounds
@@ -36,13 +46,23 @@ struct LeastSquaresResult {
 /// the blocks.
 double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size);
 
-/// Least squares by block CG on the normal equations AᵀA X = AᵀB. AᵀA is not formed.
+/// Least squares. Small matrices, with up to 1e8 operations of Householder's method, are factored
+/// on the host in double: A = Q R with columns scaled to norm 1 and pivots. The rank of A is then
+/// known to rounding. Where rounding leaves x no digits, the solve ends as `stagnated`. Others are
+/// solved by block CG on the normal equations (AᵀA + δ²I) X = AᵀB, where AᵀA is not formed, and
+/// factored if that fails, up to two minutes. A `max_iterations` below the default excludes
+/// factoring.
 ///
-/// The criterion applies to the residual Aᵀ(b − A x) of the normal equations, formed from b − A x
-/// as in CGLS: relative to ‖Aᵀb‖, or absolute. Where this residual is larger than the one that
-/// block CG computes by recurrence, or where there is an initial guess, block CG solves for a
-/// correction of X. A correction that increases both ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column is
-/// discarded for that column, so that no solution is worse than the initial guess.
+/// The criterion applies to the residual Aᵀ(b − A x) − δ²x of the normal equations, formed from
+/// b − A x as in CGLS: relative to ‖Aᵀb‖, or absolute. Where the columns of a stored A with m ≥ n
+/// differ in size by more than a factor of 100, a relative criterion applies to the columns scaled
+/// to a sum of 1, too. Block CG then takes this scaling as its preconditioner if none is given. If
+/// such an A does not have full column rank, the solution is nearest to the initial guess in the
+/// scaled norm.
+/// Where this residual is larger than the one that block CG computes by recurrence, or where there
+/// is an initial guess, block CG solves for a correction of X. A correction that increases both
+/// ‖Aᵀ(b − A x)‖ and ‖b − A x‖ of a column is discarded for that column, so that no solution is
+/// worse than the initial guess.
 ///
 /// `CgAlgorithm::breakdown_free` is replaced by `pseudo_block` where it breaks down or stagnates,
 /// as may happen if A is rank deficient or nearly so, and from the start if m < n. Search
@@ -57,7 +77,7 @@ double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_
 template <Scalar T, class Ctx>
 LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
                                                          const LeastSquaresProblem<T, Ctx>& problem,
-                                                         const BlockCgOptions& options,
+                                                         const LeastSquaresOptions& options,
                                                          const Monitor& monitor = {});
 
 }  // namespace heddle

@@ -2,7 +2,7 @@
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
-#include <heddle/solvers/rectangular/dense_triplets.hpp>
+#include <heddle/solvers/rectangular/collected.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <heddle/solvers/rectangular/singular_route.hpp>
 #include <heddle/solvers/rectangular/singular_values.hpp>

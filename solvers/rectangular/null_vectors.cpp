@@ -53,7 +53,8 @@ SolveStatus NullVectors<T, Ctx>::remove_range(Block U) {
   LeastSquaresProblem<T, Ctx> problem;
   problem.A = pair_;
   problem.B = U;
-  BlockCgOptions options;
+  LeastSquaresOptions options;
+  options.direct = false;  // the pair is adjoint for vectors of its range only
   // A Krylov space that all columns share would reach the null space of AᵀA, where pᵀAᵀA p = 0.
   options.algorithm = CgAlgorithm::pseudo_block;
   options.criterion = LinearCriterion::absolute;

@@ -67,6 +67,10 @@ TEST(Refusals, UnusedParts) {
             "B: singular_values takes no mass matrix");
   EXPECT_EQ(refusal({.A = A, .normal_equations = true}, {.interval = RealInterval{0, 1}}),
             "interval: singular_values finds an end of the spectrum");
+  EXPECT_EQ(refusal({.A = A, .normal_equations = true}, {.damp = 1}),
+            "damp: singular_values takes none, least squares do");
+  EXPECT_EQ(refusal({.A = A, .rhs = ones, .normal_equations = true}, {.damp = -1}),
+            "damp is -1, not a finite number of 0 or more");
 }
 
 TEST(Refusals, Transposes) {

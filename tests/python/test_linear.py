@@ -141,6 +141,27 @@ def test_least_squares(shape):
         np.testing.assert_allclose(squares, np.atleast_1d(square), atol=1e-12, rtol=1e-8)
 
 
+@pytest.mark.parametrize("shape", [(200, 60), (60, 200)])
+def test_damped_least_squares(shape):
+    rng = np.random.default_rng(4)
+    A = sp.random_array(shape, density=0.2, rng=rng, format="csr")
+    b = rng.standard_normal(shape[0])
+    for damp in (1e-3, 0.5, 20.0):
+        truth = sla.lsqr(A, b, damp=damp, atol=1e-14, btol=1e-14, iter_lim=5000)[0]
+        x = heddle.lstsq(A, b, damp=damp, rtol=1e-10)[0]
+        np.testing.assert_allclose(x, truth, atol=1e-6 * abs(truth).max())
+    with pytest.raises(ValueError, match="damp is -1"):
+        heddle.lstsq(A, b, damp=-1)
+    with pytest.raises(ValueError, match="damp: block_cg takes none, least squares do"):
+        heddle.cg(sp.eye_array(9).tocsr(), np.ones(9), damp=1.0)
+
+
+def test_a_line_far_from_zero():
+    t = np.linspace(0, 4, 500)
+    x = heddle.lstsq(np.column_stack([np.ones(500), t + 1e4]), 2 * t)[0]
+    np.testing.assert_allclose(x, [-2e4, 2], rtol=1e-8)
+
+
 def test_least_squares_of_operators():
     rng = np.random.default_rng(2)
     A = sp.random_array((90, 30), density=0.3, rng=rng, format="csr")

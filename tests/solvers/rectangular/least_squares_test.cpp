@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
@@ -241,9 +243,10 @@ TEST(LeastSquaresDouble, MisuseNamesBothSides) {
   const auto B = test::random_vectors<double>(context, 20, 2);
   const auto wrong = test::random_vectors<double>(context, 10, 3);
   const auto message = [&](const LeastSquaresProblem<double, HostContext>& problem,
-                           double tolerance) -> std::string {
-    BlockCgOptions options;
+                           double tolerance, double damp = 0) -> std::string {
+    LeastSquaresOptions options;
     options.tolerance = tolerance;
+    options.damp = damp;
     try {
       least_squares(context, problem, options);
     } catch (const InvalidArgument& error) {
@@ -260,6 +263,128 @@ TEST(LeastSquaresDouble, MisuseNamesBothSides) {
             "least_squares: the initial guess must be 10x2, it is 10x3");
   EXPECT_EQ(message({A, nullptr, B.view(), {}}, 1.5),
             "least_squares: the tolerance must lie in (0, 1), it is 1.5");
+  EXPECT_EQ(message({A, nullptr, B.view(), {}}, 0, -1),
+            "least_squares: damp must be a finite number that is not negative, it is -1");
+}
+
+/// A dense matrix with entries f(i, j).
+template <class Entry>
+TestMatrix<double> dense_matrix(Index rows, Index cols, Entry entry) {
+  TestMatrix<double> A = test::matrix_with_pattern<double>(rows, cols, [&](Index) {
+    std::vector<Index> columns;
+    for (Index j = 0; j < cols; ++j) columns.push_back(j);
+    return columns;
+  });
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < cols; ++j) A.values[static_cast<std::size_t>(i * cols + j)] = entry(i, j);
+  }
+  return A;
+}
+
+/// The solution for b = A x.
+LeastSquaresResult<double, HostSpace> solve_for(HostContext& context, const TestMatrix<double>& A,
+                                                const Eigen::VectorXd& b,
+                                                const LeastSquaresOptions& options = {}) {
+  SparsePair<double> operators(context, A.view());
+  MultiVector<double, HostSpace> B(context, A.rows, 1);
+  for (Index i = 0; i < A.rows; ++i) B.view()(i, 0) = b[i];
+  LeastSquaresProblem<double, HostContext> problem;
+  problem.A = operators.pair();
+  problem.B = B.view();
+  return least_squares(context, problem, options);
+}
+
+TEST(LeastSquaresDouble, AStraightLineFarFromZero) {
+  HostContext context(2);
+  const auto time = [](Index i) { return 4 * static_cast<double>(i) / 499; };
+  const auto A = dense_matrix(500, 2, [&](Index i, Index j) { return j == 0 ? 1 : 1e4 + time(i); });
+  Eigen::VectorXd b(500);
+  for (Index i = 0; i < 500; ++i) b[i] = 2 * time(i);
+  LeastSquaresOptions cg;
+  cg.direct = false;
+  for (const LeastSquaresOptions& options : {LeastSquaresOptions{}, cg}) {
+    const auto result = solve_for(context, A, b, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_NEAR(result.solution.view()(0, 0), -2e4, options.direct ? 1e-4 : 2e3);
+    EXPECT_NEAR(result.solution.view()(1, 0), 2, options.direct ? 1e-8 : 0.2);
+  }
+}
+
+TEST(LeastSquaresDouble, Polynomials) {
+  // The condition of the columns is about 1e8.
+  HostContext context(2);
+  const auto A = dense_matrix(200, 12, [](Index i, Index j) {
+    return std::pow(static_cast<double>(i) / 199, static_cast<double>(j));
+  });
+  const auto result = solve_for(context, A, test::to_dense(A.view()) * Eigen::VectorXd::Ones(12));
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_EQ(result.iterations, 0);
+  for (Index j = 0; j < 12; ++j) EXPECT_NEAR(result.solution.view()(j, 0), 1, 1e-6);
+}
+
+TEST(LeastSquaresDouble, ColumnsOfAllSizesByCg) {
+  HostContext context(2);
+  TestMatrix<double> A = dominant_matrix<double>(900, 300);
+  const auto size = [](Index j) { return std::pow(10.0, static_cast<double>(j % 7)); };
+  for (std::size_t e = 0; e < A.values.size(); ++e) A.values[e] *= size(A.columns[e]);
+  Eigen::VectorXd x(300);
+  for (Index j = 0; j < 300; ++j) x[j] = static_cast<double>(j % 5 + 1) / size(j);
+  LeastSquaresOptions options;
+  options.direct = false;
+  const auto result = solve_for(context, A, test::to_dense(A.view()) * x, options);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_GT(result.iterations, 0);
+  for (Index j = 0; j < 300; ++j) {
+    EXPECT_NEAR(result.solution.view()(j, 0) * size(j), x[j] * size(j), 1e-6) << j;
+  }
+}
+
+TEST(LeastSquaresDouble, ASolutionWithoutDigitsIsNotConverged) {
+  // Two columns that nearly agree, and a b mostly outside of their span: the error is about εκ².
+  HostContext context(1);
+  const auto A = dense_matrix(48, 2, [](Index i, Index j) {
+    return 1 + (j == 1 ? 1e-11 * static_cast<double>(i % 3) : 0);
+  });
+  Eigen::VectorXd b(48);
+  for (Index i = 0; i < 48; ++i) b[i] = 1 + (i % 3 != 0 ? 0 : i % 2 == 0 ? 1 : -1);
+  const auto result = solve_for(context, A, b);
+  EXPECT_EQ(result.status, SolveStatus::stagnated) << result.reason;
+  EXPECT_NE(result.reason.find("no digits"), std::string::npos) << result.reason;
+}
+
+TYPED_TEST(LeastSquares, DampedAsTheNormalEquationsSay) {
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{60, 40}, {40, 60}}) {
+    const auto A = dominant_matrix<TypeParam>(rows, cols);
+    SparsePair<TypeParam> operators(this->context_, A.view());
+    const auto B = test::random_vectors<TypeParam>(this->context_, rows, 3);
+    LeastSquaresProblem<TypeParam, HostContext> problem;
+    problem.A = operators.pair();
+    problem.B = B.view();
+    const Eigen::MatrixXd dense = test::to_dense(A.view());
+    const Eigen::MatrixXd right = to_dense_block<TypeParam>(B.view());
+    for (const bool direct : {true, false}) {
+      for (const double damp : {0.0, 0.5, 3.0, 1e3}) {
+        LeastSquaresOptions options;
+        options.damp = damp;
+        options.direct = direct;
+        if (damp == 0 && rows < cols) continue;
+        const auto result = least_squares(this->context_, problem, options);
+        ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+        EXPECT_EQ(result.iterations == 0, direct);
+        const Eigen::MatrixXd F =
+            dense.transpose() * dense + damp * damp * Eigen::MatrixXd::Identity(cols, cols);
+        const Eigen::MatrixXd truth = F.ldlt().solve(dense.transpose() * right);
+        const Eigen::MatrixXd X = to_dense_block<TypeParam>(result.solution.view());
+        EXPECT_LE((X - truth).norm(), 100 * kDefaultTolerance<TypeParam> * truth.norm())
+            << "damp " << damp;
+        for (Index j = 0; j < 3; ++j) {
+          const double norm = (right.col(j) - dense * X.col(j)).norm();
+          EXPECT_NEAR(result.residual_norms[static_cast<std::size_t>(j)], norm,
+                      test::tolerance<TypeParam>(right.col(j).norm(), 100));
+        }
+      }
+    }
+  }
 }
 
 /// AᵀA is never formed, but its products, columns counted, and the bound on its norm are right.
@@ -270,9 +395,11 @@ TEST(NormalEquations, MultipliesByAAndItsTranspose) {
   const Eigen::MatrixXd dense = test::to_dense(A.view());
   for (const bool wide : {false, true}) {
     const auto pair = wide ? operators.pair().transposed() : operators.pair();
-    const Eigen::MatrixXd matrix = wide ? Eigen::MatrixXd(dense * dense.transpose())
-                                        : Eigen::MatrixXd(dense.transpose() * dense);
-    NormalEquationsOperator<double, HostContext> F(context, pair);
+    const double damp = wide ? 0.75 : 0;
+    Eigen::MatrixXd matrix = wide ? Eigen::MatrixXd(dense * dense.transpose())
+                                  : Eigen::MatrixXd(dense.transpose() * dense);
+    matrix += damp * damp * Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
+    NormalEquationsOperator<double, HostContext> F(context, pair, damp);
     const Index n = F.rows();
     ASSERT_EQ(n, matrix.rows());
     const auto X = test::random_vectors<double>(context, n, 5);
