@@ -47,18 +47,20 @@ std::vector<double> signed_diagonal(HostContext& context, const View& A) {
 /// Marks as not held the rows with a neighbour of F whose diagonal entry is not small beside
 /// theirs, until there is none.
 void leave_out_like_neighbours(const View& A, std::vector<double>& diagonal) {
-  for (bool changed = true; std::exchange(changed, false);) {
-    for (Index i = 0; i < A.rows; ++i) {
+  std::vector<Index> others;  // rows of F whose neighbours are to be looked at
+  for (Index i = 0; i < A.rows; ++i) {
+    if (!(diagonal[static_cast<std::size_t>(i)] > 0)) others.push_back(i);
+  }
+  while (!others.empty()) {
+    const Index j = others.back();
+    others.pop_back();
+    const double most = -diagonal[static_cast<std::size_t>(j)];
+    for_row(A, j, [&](Index i, double a) {
       double& own = diagonal[static_cast<std::size_t>(i)];
-      if (!(own > 0)) continue;
-      double most = 0;
-      for_row(A, i, [&](Index j, double a) {
-        if (a != 0) most = std::max(most, -diagonal[static_cast<std::size_t>(j)]);
-      });
-      if (own >= kHold * most) continue;
+      if (a == 0 || !(own > 0) || own >= kHold * most) return;
       own = -own;
-      changed = true;
-    }
+      others.push_back(i);
+    });
   }
 }
 

@@ -277,12 +277,12 @@ template <Scalar T, class Ctx>
 double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergence& convergence,
                                             const Neighbours& neighbours) const {
   // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
-  // has place j may be any number that counts as zero.
-  const EigenConvergence local = in_rows_of(convergence, j, neighbours.solved);
-  const bool among_zeros = local.is_zero(values_[j], 0) &&
-                           std::any_of(neighbours.values.begin(), neighbours.values.end(),
-                                       [&](double each) { return local.is_zero(each, 0); });
-  if (among_zeros) return local.largest_zero() + std::abs(values_[j]);
+  // has place j may be any of those that count as zero.
+  double farthest = -1;
+  for (const double each : neighbours.values) {
+    if (convergence.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
+  }
+  if (farthest >= 0 && convergence.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
   // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
   // this value is not its neighbour.
   const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;

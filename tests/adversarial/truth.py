@@ -230,6 +230,8 @@ def pencil(A, B):
         hidden = masses[0] <= 1e-8 * masses[-1]  # LAPACK does not tell tiny masses from zeros
         if hidden or np.max(graded[1] / graded[0]) <= 1e-10:
             return Spectrum(*graded, float(graded_values(B)[0][0]))
+    elif masses[0] <= 10 * len(A) * EPS * masses[-1] and graded_values(B) is not None:
+        raise ValueError("B is definite and graded, A is not definite: no truth")
     largest = max(abs(masses[0]), abs(masses[-1]))
     zero = masses <= 10 * len(A) * EPS * largest
     if np.any(zero):

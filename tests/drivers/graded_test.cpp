@@ -87,7 +87,9 @@ void expect_digits(const Springs& springs, Request request, const std::string& a
     const long double truth = springs.eigenvalue(j);
     EXPECT_LE(std::abs(value - truth), bound) << about << ", value " << j;
     EXPECT_LE(bound, 1e-6 * std::abs(value)) << about << ", value " << j;
-    if (j > 0) EXPECT_LE(solution.eigenvalues[place - 1], value) << about;
+    if (j > 0) {
+      EXPECT_LE(solution.eigenvalues[place - 1], value) << about;
+    }
   }
 }
 

@@ -155,6 +155,26 @@ TEST(HeldRows, ThatDoNotDominateAreLeftAlone) {
   EXPECT_EQ(found.reason.find("held"), std::string::npos) << found.reason;
 }
 
+/// A row between stiff neighbours that are not held is not held, however weakly it is coupled, and
+/// so on along the chain.
+TEST(HeldRows, AreNotThoseOfAChainBesideARowOfTheirSize) {
+  HostContext context(1);
+  constexpr Index kOrder = 100000;
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < kOrder; ++i) {
+    entries.push_back({i, i, 1000});
+    if (i == 0) continue;
+    const double coupling = i + 1 == kOrder ? -900 : -1;
+    entries.push_back({i, i - 1, coupling});
+    entries.push_back({i - 1, i, coupling});
+  }
+  Problem problem{.A = Matrix(csr_from_triplets<double>(context, kOrder, kOrder, entries))};
+  std::vector<double> b(kOrder, 0);
+  b[0] = 1000;
+  problem.rhs = Block(kOrder, 1, b);
+  EXPECT_TRUE(detail::HeldRows(context, problem, {.method = Method::block_cg}).empty());
+}
+
 TEST(HeldRows, AreNotFoundInDiagonalMatrices) {
   HostContext context(1);
   Problem problem{.A = Matrix(csr_from_triplets<double>(

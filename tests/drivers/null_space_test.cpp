@@ -238,7 +238,8 @@ TEST(NullSpace, OfALinearSystemLetsMultigridBeChosen) {
   const Index n = problem.A.rows();
   MultiVector<double, HostSpace> X(context, n, 8);
   problem.rhs = right_hand_sides(problem.A, X, 0);
-  const Solution solution = solve(problem, {.method = Method::block_cg});
+  const Solution solution =
+      solve(problem, {.method = Method::block_cg, .device = DeviceChoice::host});
   ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
   EXPECT_EQ(solution.preconditioner_name, "multigrid of A, degree 3")
       << solution.preconditioner_reason;

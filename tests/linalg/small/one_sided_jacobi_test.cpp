@@ -60,8 +60,9 @@ TEST(OneSidedJacobi, DiagonalisesTheProductWithItsTranspose) {
   const std::vector<double> theta = one_sided_jacobi(G.view());
   ASSERT_EQ(std::ssize(theta), n);
   for (Index a = 0; a < n; ++a) {
-    if (a > 0)
+    if (a > 0) {
       EXPECT_LE(theta[static_cast<std::size_t>(a)], theta[static_cast<std::size_t>(a - 1)]);
+    }
     for (Index b = 0; b < n; ++b) {
       double dot = 0;
       for (Index i = 0; i < n; ++i) dot += G(i, a) * G(i, b);
