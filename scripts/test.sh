@@ -81,7 +81,8 @@ run_format() {
 }
 
 # For the instruction set of this machine alone. Under another one g++ 12 warns inside other headers,
-# which stops no build, and of no line of heddle: libraries for x86-64-v3, all sources for AVX-512.
+# which stops no build, and of no line of heddle: the libraries were compiled for x86-64-v3, they
+# and the tests for AVX-512.
 build_release() {
   local cuda=(-DHEDDLE_CUDA=OFF) nvcc
   if nvcc=$(find_nvcc); then
