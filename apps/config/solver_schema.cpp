@@ -22,6 +22,7 @@ class SolverSchema {
     tolerance();
     limits();
     own_options();
+    right_hand_sides();
     preconditioner();
   }
 
@@ -37,6 +38,7 @@ class SolverSchema {
   void tolerance();
   void limits();
   void own_options();
+  void right_hand_sides();
   void preconditioner();
   void option(const PreconditionerKey& key);
 
@@ -221,6 +223,9 @@ void SolverSchema::own_options() {
       .only_for({SolverType::block_cg})
       .tuning()
       .option("--algorithm");
+}
+
+void SolverSchema::right_hand_sides() {
   add("solver.damp",
       "of least squares (transform: normal_equations): |b - A x|^2 + damp^2 |x|^2 is minimised")
       .real({.low = 0})
