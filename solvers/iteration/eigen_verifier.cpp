@@ -286,11 +286,13 @@ double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergenc
                                             const Neighbours& neighbours) const {
   // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
   // has place j may be any of those that count as zero.
+  const EigenConvergence zeros =
+      neighbours.solved ? convergence.in_rows(sizes_of_rows(convergence, j).largest) : convergence;
   double farthest = -1;
   for (const double each : neighbours.values) {
-    if (convergence.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
+    if (zeros.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
   }
-  if (farthest >= 0 && convergence.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
+  if (farthest >= 0 && zeros.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
   // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
   // this value is not its neighbour.
   const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;

@@ -7,6 +7,7 @@
 #include <heddle/solvers/rectangular/collected.hpp>
 #include <heddle/solvers/rectangular/least_squares_solve.hpp>
 #include <limits>
+#include <optional>
 
 namespace heddle::detail {
 namespace {
@@ -83,8 +84,11 @@ void LeastSquaresSolve<T, Ctx>::factor() {
   collect_rows<T>(context_, *host, problem_.B, B.view(m, s).block(0, 0, rows, s));
   collect_rows<T>(context_, *host, result_.solution.view(), X.view(n, s));
   for (Index i = rows; i < m; ++i) A.view(m, n)(i, i - rows) = options_.damp;
-  const auto fit = least_squares_solution(A.view(m, n), B.view(m, s), X.view(n, s),
-                                          std::numeric_limits<T>::epsilon());
+  std::optional<LeastSquaresFit> fit;
+  if (here) {
+    fit = least_squares_solution(A.view(m, n), B.view(m, s), X.view(n, s),
+                                 std::numeric_limits<T>::epsilon());
+  }
   if (context_.agree(here && !fit)) {
     return control_.end(SolveStatus::breakdown, "products with A are not finite");
   }
