@@ -70,13 +70,14 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
 
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::run() {
+  const bool dense = s_.shape.max_basis == 0;
+  bool resumed = !dense && start();  // V₊ᵀBV₊ = I                        n×b
   s_.verifier.norms().prepare(context_, problem_);
-  if (s_.shape.max_basis == 0) {
+  if (dense) {
     solve_dense();
     return false;
   }
-  // V₊ᵀBV₊ = I                                                           n×b
-  for (bool resumed = start(); !engine_.ended(); resumed = false) {
+  for (; !engine_.ended(); resumed = false) {
     multiply(resumed);  // U = F V₊, S = VᵀBU
     if (engine_.ended()) break;
     if (resumed ? cycle_complete_ : cycle_ends()) {

@@ -44,8 +44,9 @@ void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
 
 template <Scalar T, class Ctx>
 Index LobpcgSolve<T, Ctx>::start() {
+  const bool resumed = engine_.resume(*this);
   s_.verifier.norms().prepare(context_, problem_);
-  if (engine_.resume(*this)) return std::ssize(result_.history);
+  if (resumed) return std::ssize(result_.history);
   blocks_.reset();
   if (const Index c = problem_.constraints.cols(); c > 0) {
     copy(context_, problem_.constraints, blocks_.Y(0, c));

@@ -43,9 +43,15 @@ void solve_and_compare(Ctx& context, const Reference& reference,
   options.max_iterations = 5000;
   const auto result = lobpcg<double, Ctx>(context, {&A, B.get(), T.get()}, options);
 
-  EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
-  ASSERT_EQ(result.eigenvalues.size(), reference.values.size());
   const double norm_A = *A.one_norm();
+  // Of values so far below ‖A‖, only a factor of A gives all digits that are promised.
+  const bool beyond = !B && smallest && reference.values.front() < 1e-9 * norm_A;
+  if (beyond && result.status == SolveStatus::stagnated) {
+    EXPECT_NE(result.reason.find("filter: inverse"), std::string::npos) << result.reason;
+  } else {
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+  }
+  ASSERT_EQ(result.eigenvalues.size(), reference.values.size());
   const double norm_B = B ? *B->one_norm() : 1;
   double worst_error = 0, worst_relative = 0;
   for (std::size_t i = 0; i < reference.values.size(); ++i) {

@@ -95,9 +95,15 @@ double orthogonality(const Eigen::MatrixXd& X) {
 /// Values against `truth` to 1e-8·σ₁; residuals and orthogonality by products of our own.
 void expect_triplets(const CsrView<double, HostSpace>& A, const Eigen::VectorXd& truth, Which which,
                      const SingularResult<double, HostSpace>& result) {
-  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
-  ASSERT_EQ(std::ssize(result.singular_values), kTriplets);
   const double norm = truth[0];
+  // AᵀA shows no digits of a singular value that is zero.
+  const bool zero = which == Which::smallest && truth[truth.size() - 1] < 1e-12 * norm;
+  if (zero && result.status == SolveStatus::stagnated) {
+    EXPECT_NE(result.reason.find("no digits"), std::string::npos) << result.reason;
+  } else {
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  }
+  ASSERT_EQ(std::ssize(result.singular_values), kTriplets);
   const Eigen::MatrixXd U = test::to_dense(result.left_vectors.columns(0, kTriplets));
   const Eigen::MatrixXd V = test::to_dense(result.right_vectors.columns(0, kTriplets));
   for (Index j = 0; j < kTriplets; ++j) {
