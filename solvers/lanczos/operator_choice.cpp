@@ -146,7 +146,7 @@ auto OperatorChoice<T, Ctx>::shift_below(double first, double upper) const -> Sh
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::raise_shift_to_wanted() {
   // Known null vectors lie below the first value that is not 0.
-  if (F_.in_standard_form() || problem_.null_vectors.cols() > 0) return false;
+  if (problem_.null_vectors.cols() > 0) return false;
   if (pairs_.wanted().size() < options_.nev) return false;
   // Ritz values are upper bounds, so that the span is at most too large.
   const double first = pairs_.first_value();

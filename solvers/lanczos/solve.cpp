@@ -232,7 +232,7 @@ void BlockLanczosSolve<T, Ctx>::restart() {
   has_pairs_ = false;
   switch (std::exchange(next_, AfterCycle::thick_restart)) {
     case AfterCycle::start_again:
-      return start_again();
+      return start_again(false);
     case AfterCycle::lower_shift:
       return invert(choice_.lower_shift(1));
     case AfterCycle::retreat:
@@ -253,6 +253,7 @@ void BlockLanczosSolve<T, Ctx>::restart() {
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::thick_restart() {
   if (const std::optional<Index> vectors = choice_.improve()) {
+    if (F_.in_standard_form()) return start_again(true);  // vectors change with the factor
     return end_if_lost(basis_.combine_front(context_, ritz_.combination(*vectors, s_.shape.block)));
   }
   has_pairs_ = engine_.ended();  // a limit does not allow a better one; the basis was not changed
@@ -267,12 +268,12 @@ void BlockLanczosSolve<T, Ctx>::thick_restart() {
   if (exact > 0) basis_.lock(context_, exact);
 }
 
-/// Deletes the basis and the polynomial or inverse that produced it. The estimate of the far end is
-/// kept.
+/// Deletes the basis and, unless `keeps_F`, the polynomial or inverse that produced it. The
+/// estimate of the far end is kept.
 template <Scalar T, class Ctx>
-void BlockLanczosSolve<T, Ctx>::start_again() {
+void BlockLanczosSolve<T, Ctx>::start_again(bool keeps_F) {
   stagnation_.restart(result_.iterations);
-  choice_.use_C();
+  if (!keeps_F) choice_.use_C();
   pairs_.unlock();
   basis_.clear();
   basis_.lock(context_, known_);
@@ -285,7 +286,7 @@ template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::invert(const typename OperatorChoice<T, Ctx>::Shift& shift) {
   has_pairs_ = !choice_.time_to_factor();
   if (engine_.ended()) return;
-  start_again();
+  start_again(false);
   choice_.invert(shift);
 }
 

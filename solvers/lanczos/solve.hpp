@@ -76,7 +76,7 @@ class BlockLanczosSolve {
 
   // The actions that may follow a cycle, see `AfterCycle`.
   void thick_restart();
-  void start_again();
+  void start_again(bool keeps_F);
   void invert(const typename OperatorChoice<T, Ctx>::Shift& shift);
   void begin_check();
   void reopen();
