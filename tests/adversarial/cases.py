@@ -179,7 +179,7 @@ class Chooser:
             case.solver["preconditioner"] = preconditioner
         if self.chance(0.1):
             case.solver["refresh_interval"] = self.between(1, 200)
-        if self.chance(0.15) and not problem.refuse:
+        if self.chance(0.15) and not problem.refuse and truth.knows_complements(problem.B):
             case.constraints = self.one_of({"kind": "eigenvectors", "places": [0]},
                                            {"kind": "eigenvectors", "places": [0, 1, 2]},
                                            {"kind": "random", "columns": self.between(1, 4)},
