@@ -198,7 +198,6 @@ void grade(const Problem& problem, const Request& request, ProblemScaling& scali
   if (!(grading.span >= (shape.max_basis == 0 ? kGradedDense : kGraded))) return;
   const FactorCost cost = estimate_factor_cost(problem.A.view(), mass_of(problem));
   if (kBytesPerEntry * cost.entries > kFactorShare * host_memory_bytes()) return;
-  scaling.graded = true;
   scaling.span = grading.span;
   scaling.held = grading.held;
   for (int& exponent : grading.exponents) exponent -= scaling.A / 2;
@@ -247,7 +246,7 @@ void scale(HostContext& context, Problem& problem, Request& request,
     problem.initial_guess = of_moderate_size(context, problem.initial_guess, safe);
   }
   if (scaling.changes_nothing()) return;
-  if (scaling.graded) scale_rows(context, problem, request, scaling);
+  if (scaling.graded()) scale_rows(context, problem, request, scaling);
   problem.A = scaled(context, problem.A, scaling.A, scaling.rows);
   if (problem.A_transposed) {
     problem.A_transposed = scaled(context, *problem.A_transposed, scaling.A);
@@ -289,7 +288,7 @@ Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
 }
 
 void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) {
-  if (scaling.graded) report_grading(scaling, solution);
+  if (scaling.graded()) report_grading(scaling, solution);
   if (scaling.changes_nothing()) return;
   for (double& norm : solution.residual_norms) norm = std::ldexp(norm, -scaling.A);
   const int of_values = solution.singular_values.empty() ? scaling.B - scaling.A : -scaling.A;

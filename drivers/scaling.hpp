@@ -22,11 +22,12 @@ namespace heddle::detail {
 struct ProblemScaling {
   int A = 0;                ///< a
   int B = 0;                ///< b, an even number
-  std::vector<int> rows{};  ///< e_i. Empty: 0
+  std::vector<int> rows{};  ///< e_i. Empty: the problem is not graded, and all are 0
+  double span = 1;          ///< as in `RowGrading`
+  Index held = 0;           ///< as in `RowGrading`
+
   /// Whether the rows are graded, so that only the standard form of (A − σB)⁻¹B has all digits.
-  bool graded = false;
-  double span = 1;  ///< as in `RowGrading`
-  Index held = 0;   ///< as in `RowGrading`
+  bool graded() const noexcept { return !rows.empty(); }
 
   /// Whether the problem stays as it is.
   bool changes_nothing() const noexcept { return A == 0 && B == 0 && rows.empty(); }

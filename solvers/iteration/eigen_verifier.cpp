@@ -53,7 +53,7 @@ constexpr double kThreeDigits = 1e-3;
 bool has_digits(const EigenConvergence& convergence, double lambda, double bound,
                 const RowSizes& rows, bool solved) {
   return convergence.leaves_digits(lambda, bound, 1, rows.A * rows.B, rows.B) ||
-         (solved && convergence.leaves_digits(lambda, bound, kThreeDigits, rows.largest, rows.B));
+         (solved && convergence.leaves_digits(lambda, bound, kThreeDigits, rows.sum, rows.B));
 }
 
 /// The error of values that rounding adds where entries of A lie near the smallest positive number
@@ -287,7 +287,7 @@ double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergenc
   // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
   // has place j may be any of those that count as zero.
   const EigenConvergence zeros =
-      neighbours.solved ? convergence.in_rows(sizes_of_rows(convergence, j).largest) : convergence;
+      neighbours.solved ? convergence.in_rows(sizes_of_rows(convergence, j).sum) : convergence;
   double farthest = -1;
   for (const double each : neighbours.values) {
     if (zeros.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
@@ -350,7 +350,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
     const RowSizes rows = sizes_of_rows(convergence, j);
-    const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.largest : rows.A);
+    const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.sum : rows.A);
     const bool zero =
         convergence.bounds_values() &&
         local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));

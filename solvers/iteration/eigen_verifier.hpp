@@ -69,9 +69,9 @@ struct ValueErrors {
 
 /// The sizes of the rows in which a vector x lives, xᵀBx = 1, see `ErrorNorms`.
 struct RowSizes {
-  double A = 0;        ///< of A, the mean that small parts of x in huge rows do not change
-  double largest = 0;  ///< the same as the sum |x|ᵀ|A||x|
-  double B = 1;        ///< of B, |x|ᵀ|B||x|
+  double A = 0;    ///< of A, a mean that small parts of x in huge rows do not change
+  double sum = 0;  ///< of A, the sum |x|ᵀ|A||x|, in which each row counts
+  double B = 1;    ///< of B, |x|ᵀ|B||x|
 };
 
 /// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals, their orthogonality
