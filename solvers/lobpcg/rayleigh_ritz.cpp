@@ -149,7 +149,7 @@ void RayleighRitz<T, Ctx>::assemble() {
   }
 }
 
-/// N from SᵀBW, and H ← TᵀHT. False if SᵀBS has no Cholesky factor.
+/// N from SᵀBW, and H ← TᵀHT. False if SᵀBS is singular up to rounding.
 template <Scalar T, class Ctx>
 bool RayleighRitz<T, Ctx>::orthonormalize() {
   const Index m = order_;
@@ -159,7 +159,9 @@ bool RayleighRitz<T, Ctx>::orthonormalize() {
   double numbers[CholeskyQrStatus::rows];
   const Small status{numbers, CholeskyQrStatus::rows, 1, CholeskyQrStatus::rows};
   cholesky_qr_coefficients(*host_, gram_.here, N, status);
-  if (!(status(CholeskyQrStatus::diagonal_ratio, 0) > 0)) return false;
+  const double rounding = static_cast<double>(m) * std::numeric_limits<T>::epsilon();
+  const double independent = std::pow(status(CholeskyQrStatus::diagonal_ratio, 0), 2);
+  if (!(independent > rounding && status(CholeskyQrStatus::remaining, 0) > rounding)) return false;
   const Small H = H_.view(m, m);
   const Small HN = Z_.view(m, w);
   small_multiply(*host_, 1, H, false, N, false, 0, HN);                             // m×w

@@ -50,8 +50,8 @@ class RayleighRitz {
   /// packet was fetched, for an S of m ≥ 1 columns. X is the first x_cols columns of S. The
   /// coefficients of the new P are the P and W rows of the Ritz vectors `skip` … x_cols − 1,
   /// orthonormalised against all of Z₁. Therefore P needs no orthonormalisation of blocks of length
-  /// n. False if H is not finite, or if SᵀBS has no Cholesky factor. The Ritz pairs are then
-  /// unchanged.
+  /// n. False if H is not finite, or if SᵀBS is singular up to rounding. The Ritz pairs are
+  /// then unchanged.
   ///
   /// `errors`: bounds of the errors of the Ritz values of X, from its residuals, or none. Ritz
   /// values that are equal as far as rounding in H and a tenth of these bounds tell have no Ritz
