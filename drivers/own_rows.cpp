@@ -90,13 +90,12 @@ void set_ranges(HostContext& team, const RowSource& source, const MakeRows& make
   const Index order = order_of(team, source);
   const RowRanges held = ranges_of_nodes(order, processes.size());
   const HostCsrMatrix<double> rows = make(held);
-  if (const GalleryStructure* const structure = structure_of(source)) {
-    problem.unknowns = structure->unknowns;
-  } else {
-    problem.unknowns = known_unknowns(request, problem);
-    if (problem.unknowns == 0) {
-      problem.unknowns = unknowns_per_node(team, rows.view(), held.of(processes.rank()));
-    }
+  problem.unknowns = known_unknowns(request, problem);
+  if (problem.unknowns == 0) {
+    const GalleryStructure* const structure = structure_of(source);
+    problem.unknowns = structure != nullptr
+                           ? structure->unknowns
+                           : unknowns_per_node(team, rows.view(), held.of(processes.rank()));
   }
   const Index node = whole_nodes(order, processes.size(), problem.unknowns);
   partition.ranges = balanced_rows(processes, rows.view(), held, 1, node);

@@ -97,6 +97,19 @@ TEST(OwnRows, HaveTheBitsOfThoseThatProcess0Sends) {
   expect_rows_of_whole({GallerySpec{.name = "laplace1d", .size = {3}}}, 3);
 }
 
+/// What the request says of the unknowns per node goes before what a generated matrix is known for.
+TEST(OwnRows, KeepTheNodesOfTheRequestTogether) {
+  Request request{.distribution = Distribution::rows};
+  request.preconditioner.options = {{"unknowns", Index{4}}};
+  on_threads(3, [&](HostContext& context) {
+    const MatricesByRows grid{GallerySpec{.name = "laplace2d", .size = {21, 20}}};
+    const auto made = detail::own_rows(context, grid, request);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->unknowns, 4);
+    for (const Index begin : made->own_rows->ranges.begins) EXPECT_EQ(begin % 4, 0);
+  });
+}
+
 /// The other processes release their rows in the first solve.
 TEST(OwnRows, AreSolvedWithOnce) {
   const MatricesByRows line{GallerySpec{.name = "laplace1d", .size = {50}}};
