@@ -96,6 +96,11 @@ class Processes : public test::SolverProcess {
     return test::run_process(folder_.path(), launch(count, arguments));
   }
 
+  bool has_metis() {
+    const std::string asked = problem(kBeam, "nev: 1") + "distribution: metis\n";
+    return together(2, asked).err.find("this build has no METIS") == std::string::npos;
+  }
+
   /// Several ranks end as one does, with the same values and as many iterations, ±`most`.
   void expect_same(int count, const std::string& yaml, int most = 1) {
     const int code = solve(yaml, {"-q"}, gpu_).exit_code;
@@ -156,13 +161,13 @@ class Processes : public test::SolverProcess {
     return run.err;
   }
 
-  /// `signal` ends a solve that would go on for minutes, with results. `to_ranks`: sent to these
-  /// instead of the launcher.
-  void expect_ended_by(int signal, const std::string& yaml, bool to_ranks = false) {
+  /// `signal` ends a solve that would go on for minutes, with results. Ranks get it directly,
+  /// because not every launcher passes signals on.
+  void expect_ended_by(int signal, const std::string& yaml) {
     folder_.write("case.yaml", yaml);
     test::Process process(folder_.path(), launch(2, {"case.yaml"}));
     EXPECT_TRUE(wait_for_iterations(process)) << process.err();
-    to_ranks ? process.signal_children(signal) : process.signal(signal);
+    start_ == Start::gpu_threads ? process.signal(signal) : process.signal_children(signal);
     const ProcessResult run = process.wait();
     EXPECT_EQ(run.exit_code, 130) << run.err;
     EXPECT_EQ(result().at("status"), "interrupted");
