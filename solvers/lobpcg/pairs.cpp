@@ -18,6 +18,9 @@ constexpr double kPatientLockingFactor = 0.3;
 /// soft rows is far below the noise floor, which belongs to the stiffest rows.
 constexpr double kImproving = 0.01;
 
+/// Values that differ by this share of the noise floor are equal up to rounding.
+constexpr double kEqualValues = 0.1;
+
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
   return std::min(std::max<Index>(1, std::min(nev / 2, block / 4)), columns);
@@ -133,9 +136,12 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   const PairLimits rest{limits.factor, false};
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
-    const auto ahead = std::count_if(
-        locked_values_.begin(), locked_values_.end(),
-        [&](double value) { return value == theta || better(options_->which, value, theta); });
+    // Of copies of one eigenvalue, rounding would put new ones before the locked ones for ever.
+    const double rounding = kEqualValues * convergence_.noise_floor() * std::abs(theta);
+    const auto ahead =
+        std::count_if(locked_values_.begin(), locked_values_.end(), [&](double value) {
+          return std::abs(value - theta) <= rounding || better(options_->which, value, theta);
+        });
     if (j + ahead < options_->nev) ++wanted_in_X_;
     if (leading_ == j && passes(ritz, j, limits, exact)) ++leading_;
     if (resting_ == j && passes(ritz, j, rest, exact)) ++resting_;
@@ -194,15 +200,17 @@ GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
                             Index iteration) const {
+  const Index room = options_->nev + block_ - locked();  // in Y
   // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
   // that have just been replaced come to fill it. Guesses may be pairs beyond the wanted ones,
   // whose places in X the missing ones take, until all of X has converged.
   if (guessed && !evidence_.shows_all(guards(ritz), guessed)) {
-    return std::min(leading_, wanted_in_X_) < ritz.count() ? 0 : ritz.count();
+    const bool all = std::min(leading_, wanted_in_X_) == ritz.count();
+    return all ? std::min(ritz.count(), room) : 0;
   }
   const PairLimits limits = limits_of_locking(*this, ritz, *options_, iteration - last_lock_);
   Index k = 0;
-  while (k < std::min(leading_, wanted_in_X_) && passes(ritz, k, limits, exact)) ++k;
+  while (k < std::min({leading_, wanted_in_X_, room}) && passes(ritz, k, limits, exact)) ++k;
   return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;
 }
 

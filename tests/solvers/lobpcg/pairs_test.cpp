@@ -57,6 +57,23 @@ TEST_F(LobpcgPairsTest, LeadingPairsEndAtTheFirstThatFails) {
   EXPECT_TRUE(pairs_.all_converged(values(), false));
 }
 
+/// New copies of an eigenvalue may be a little better than the locked ones.
+TEST_F(LobpcgPairsTest, CopiesOfAnEigenvalueAreLockedOnlyAsFarAsThereIsRoom) {
+  for (const double improvement : {1e-16, 1e-9}) {
+    pairs_.reset(options_);
+    pairs_.set_convergence(EigenConvergence(Criterion::absolute, kTolerance, 10, 1,
+                                            std::numeric_limits<double>::epsilon()));
+    for (int block = 0; block < 10; ++block) {
+      theta_.assign(6, 1 - block * improvement);
+      for (int k = 0; k < 2; ++k) step({1e-12, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12});
+      pairs_.lock(values(), pairs_.lockable(values(), false, false, 0), 0);
+    }
+    EXPECT_GE(pairs_.locked(), 4);
+    EXPECT_LE(pairs_.locked(), improvement < 1e-15 ? 4 : 4 + 6);
+    EXPECT_TRUE(pairs_.all_converged(values(), false));
+  }
+}
+
 TEST_F(LobpcgPairsTest, ValuesNeedDigitsBesideSmallResiduals) {
   options_.criterion = Criterion::eigenvalue;
   options_.tolerance = 1e-8;
