@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/drivers/consistent_rhs.hpp>
+#include <heddle/drivers/methods.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <limits>
 #include <utility>
@@ -58,12 +59,6 @@ void clear_rounding(BlockView<double, HostSpace> B, Index j, double size) {
 
 /// Parts above this share of the tolerance leave too little for the other residuals.
 constexpr double kMostShare = 0.9;
-
-double tolerance_of(const Request& request) {
-  if (request.tolerance > 0) return request.tolerance;
-  return request.precision == Precision::single ? kDefaultTolerance<float>
-                                                : kDefaultTolerance<double>;
-}
 
 }  // namespace
 

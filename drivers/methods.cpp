@@ -314,6 +314,12 @@ std::string_view method_name(Method method) noexcept {
   return "";
 }
 
+double tolerance_of(const Request& request) noexcept {
+  if (request.tolerance > 0) return request.tolerance;
+  return request.precision == Precision::single ? kDefaultTolerance<float>
+                                                : kDefaultTolerance<double>;
+}
+
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves) {
   const LanczosFilter fallback = inner_solves ? LanczosFilter::none : LanczosFilter::automatic;
   return {eigen_options(request), request.max_basis, request.filter.value_or(fallback)};

@@ -62,6 +62,9 @@ const MethodKind& method_of(const Request& request, const ProblemSizes& sizes);
 /// The name of `method`: "lobpcg", "block_lanczos", "block_cg" or "auto".
 std::string_view method_name(Method method) noexcept;
 
+/// The tolerance of `request`, or its default.
+double tolerance_of(const Request& request) noexcept;
+
 /// The options of block Lanczos for `request`. `inner_solves`: whether each product with B⁻¹A needs
 /// an iterative solve with B.
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves = false);

@@ -20,12 +20,13 @@ struct RowGrading {
 /// The grading of (A, B). Both are stored and symmetric. A B without rows is the identity. The size
 /// of row i of A is
 ///
-///     a_i = max(|a_ii|, max_j |a_ij| min(1, |a_ij|/|a_jj|))
+///     a_i = max(|a_ii|, max_j |a_ij| min(1, |a_ij|/|a_jj|)) − σ b_ii
 ///
 /// so that no entry of D^(−1/2) A D^(−1/2) with D = diag(a_i) is larger than about 1, and that of
-/// row i of B is b_ii. Rows of zeros do not count. Source: Demmel & Veselić, SIAM J. Matrix Anal.
-/// Appl. 13 (1992) 1204 (rounding changes the eigenvalues of a matrix scaled in this way by small
-/// parts of themselves).
+/// row i of B is b_ii. The bound σ ≤ 0 of the smallest eigenvalue, from principal submatrices of
+/// order 2, counts because A − σB is factored. Rows of zeros do not count. Source: Demmel &
+/// Veselić, SIAM J. Matrix Anal. Appl. 13 (1992) 1204 (rounding changes the eigenvalues of a matrix
+/// scaled in this way by small parts of themselves).
 RowGrading grading_of(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B);
 
 }  // namespace heddle::detail

@@ -8,6 +8,7 @@
 #include <heddle/drivers/row_grading.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/operators/factor_estimate.hpp>
 #include <limits>
 #include <utility>
@@ -225,6 +226,43 @@ void report_grading(const ProblemScaling& scaling, Solution& solution) {
       scaling.span, held);
 }
 
+/// ‖A‖₁ of a symmetric A.
+double one_norm(const CsrView<double, HostSpace>& A) {
+  double largest = 0;
+  for (Index i = 0; i < A.rows; ++i) {
+    double sum = 0;
+    for (auto k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) sum += std::abs(A.values[k]);
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+/// (A x)_i for column j of X.
+template <Scalar T>
+double product(const CsrView<double, HostSpace>& A, ConstBlockView<T, HostSpace> X, Index i,
+               Index j) {
+  double sum = 0;
+  for (auto k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
+    sum += A.values[k] * static_cast<double>(X(A.columns[k], j));
+  }
+  return sum;
+}
+
+/// ‖A x − λ B x‖/‖x‖ for column j of X. A B without rows is the identity.
+template <Scalar T>
+double residual(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
+                double lambda, ConstBlockView<T, HostSpace> X, Index j) {
+  double squares = 0;
+  double size = 0;
+  for (Index i = 0; i < A.rows; ++i) {
+    const double x = static_cast<double>(X(i, j));
+    const double r = product(A, X, i, j) - lambda * (B.rows == 0 ? x : product(B, X, i, j));
+    squares += r * r;
+    size += x * x;
+  }
+  return std::sqrt(squares / size);
+}
+
 }  // namespace
 
 ProblemScaling scaling_of(const Problem& problem, const Request& request) {
@@ -269,11 +307,8 @@ void scale(HostContext& context, Problem& problem, Request& request,
                             ? request.criterion == Criterion::absolute
                             : request.linear_criterion == LinearCriterion::absolute;
   if (!absolute) return;
-  const bool single = request.precision == Precision::single;
-  const double asked = request.tolerance > 0 ? request.tolerance
-                       : single              ? kDefaultTolerance<float>
-                                             : kDefaultTolerance<double>;
-  request.tolerance = std::max(within_range(asked), std::numeric_limits<double>::min());
+  request.tolerance =
+      std::max(within_range(tolerance_of(request)), std::numeric_limits<double>::min());
 }
 
 Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
@@ -303,6 +338,25 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
   if (scaling.B == 0 && scaling.rows.empty()) return;
   std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling); },
              solution.vectors);
+}
+
+double take_given_residuals(const Problem& given, const Request& request, Solution& solution) {
+  const CsrView<double, HostSpace> A = given.A.view();
+  const CsrView<double, HostSpace> B = mass_of(given);
+  const EigenConvergence convergence(request.criterion, tolerance_of(request), one_norm(A),
+                                     B.rows == 0 ? 1 : one_norm(B),
+                                     std::numeric_limits<double>::epsilon());
+  double excess = 0;
+  for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {
+    const double lambda = solution.eigenvalues[j];
+    const double found = std::visit(
+        [&](const auto& X) { return residual(A, B, lambda, X.view(), static_cast<Index>(j)); },
+        solution.vectors);
+    const double rounding = convergence.noise_floor() * convergence.scale(lambda);
+    excess = std::max(excess, found / std::max(convergence.allowed(lambda), rounding));
+    solution.residuals[j] = convergence.scaled(lambda, found);
+  }
+  return excess;
 }
 
 }  // namespace heddle::detail

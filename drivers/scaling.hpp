@@ -54,4 +54,9 @@ Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling);
 /// the reason names the value. For a graded problem, the reason names the span of its rows.
 void unscale(Device& device, Solution& solution, const ProblemScaling& scaling);
 
+/// Replaces the residuals of the solution of a scaled eigenproblem by those of `given`, from fresh
+/// products on the host. Returns the largest one as a multiple of what the criterion of `request`
+/// allows, or rounding, whichever is larger.
+double take_given_residuals(const Problem& given, const Request& request, Solution& solution);
+
 }  // namespace heddle::detail
