@@ -114,10 +114,10 @@ EigenResult<T, typename Ctx::Space> null_pairs(Ctx& context, const EigenProblem<
       options.criterion, tolerance, problem.A->one_norm().value_or(0),
       pencil ? problem.B->one_norm().value_or(1) : 1, std::numeric_limits<T>::epsilon());
   // There may be further null vectors, and rounding decides which of them are the first ones.
-  constexpr std::array<double, 1> kZero = {0};
+  const std::array<double, 1> further = {convergence.largest_zero()};
   const detail::Verdict verdict =
-      verifier.judge(convergence, {.values = kZero,
-                                   .residuals = kZero,
+      verifier.judge(convergence, {.values = further,
+                                   .residuals = further,
                                    .joint = true,
                                    .below = detail::ErrorBounds::kNoneBeyond,
                                    .end = Which::smallest});

@@ -69,6 +69,8 @@ def eigenpairs(case, problem, outcome):
         C = vectors(case.constraints, problem, case.seed)
         A, B, Z = truth.constrained(A, B, C)
     spectrum = truth.spectrum(A, B)
+    if Z is not None and len(spectrum.values) > 0:
+        spectrum.errors = spectrum.errors + truth.reduction_errors(pairs.A, pairs.B, Z, spectrum)
     shape = (len(pairs.A), len(pairs.theta))
     if pairs.X.shape != shape:
         return [wrong("shape", f"eigenvectors {pairs.X.shape}, not {shape}")]

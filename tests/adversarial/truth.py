@@ -289,6 +289,17 @@ def constrained(A, B, C):
     return (reduced_A + reduced_A.T) / 2, None if B is None else (reduced_B + reduced_B.T) / 2, Z
 
 
+def reduction_errors(A, B, Z, spectrum):
+    """What rounding in Z, ZᵀAZ and ZᵀBZ may change of the finite eigenvalues of the reduced pencil."""
+    reduced = [None if M is None else Z.T @ M @ Z for M in (A, B)]
+    values, Y = dense_eigh(*reduced)
+    X = np.abs(Z) @ np.abs(Y)
+    BX = X if B is None else np.abs(B) @ X
+    sizes = np.sum(X * (np.abs(A) @ X), axis=0) + np.abs(values) * np.sum(X * BX, axis=0)
+    errors = SAFETY * np.sqrt(len(A)) * EPS * sizes
+    return errors if len(errors) == len(spectrum.values) else np.max(errors, initial=0.0)
+
+
 @dataclass
 class SingularValues:
     """Singular values in descending order, each within `error`."""
