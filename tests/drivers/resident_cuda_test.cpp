@@ -1,3 +1,4 @@
+#include "drivers/host_detour_battery.hpp"
 #include "drivers/resident_battery.hpp"
 
 namespace heddle {
@@ -19,6 +20,7 @@ struct OnGpu {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, ResidentSolve, ::testing::Types<OnGpu>);
+INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, HostDetour, ::testing::Types<OnGpu>);
 
 /// A large matrix enters a solve where it lies: the solve copies no array of its size to the host,
 /// and holds no second copy.
