@@ -23,20 +23,46 @@ namespace {
 /// The part of ‖b‖ that rows which may be held have at least, where held rows dominate b.
 constexpr double kPartOfHeld = 0.5;
 
+/// Each pass leaves out rows beside those that the one before has left out. What is left after
+/// these passes contains all held rows.
+constexpr int kPasses = 8;
+
+/// The rows of A that may be held: 1, and 0 for the others. Empty if these are none, or all.
+template <Scalar T, class Ctx>
+MultiVector<T, typename Ctx::Space> rows_that_may_be_held(Ctx& context,
+                                                          CsrView<T, typename Ctx::Space> A) {
+  using Space = typename Ctx::Space;
+  MultiVector<T, Space> marks(context, A.rows, 1);
+  Packet<Ctx> packet(context, 1);
+  const auto root = packet.add(1, 1);
+  const auto count = [&] {
+    column_norms<T>(context, marks.view(), root.there);
+    packet.fetch(context);
+    return std::llround(root.here(0, 0) * root.here(0, 0));
+  };
+  mark_dominant_rows<T>(context, A, kHold, marks.view());
+  Index marked = count();
+  if (marked == 0 || marked == A.rows) return {};
+  MultiVector<T, Space> left(context, A.rows, 1);
+  for (int pass = 0; pass < kPasses && marked > 0; ++pass) {
+    leave_out_like_neighbours<T>(context, A, kHold, std::as_const(marks).view(), left.view());
+    std::swap(marks, left);
+    const Index before = std::exchange(marked, count());
+    if (marked == before) break;
+  }
+  return marked > 0 ? std::move(marks) : MultiVector<T, Space>();
+}
+
 /// Whether held rows may dominate a column of R in A X = R. True wherever they do.
 template <Scalar T, class Ctx>
 bool may_have_held_rows(Ctx& context, CsrView<T, typename Ctx::Space> A,
                         ConstBlockView<T, typename Ctx::Space> R) {
   using Space = typename Ctx::Space;
-  MultiVector<T, Space> marks(context, A.rows, 1);
-  mark_outstanding_rows<T>(context, A, kHold, marks.view());
-  Packet<Ctx> norms(context, 1 + 2 * R.cols());
-  const auto root = norms.add(1, 1), whole = norms.add(R.cols(), 1), part = norms.add(R.cols(), 1);
-  column_norms<T>(context, marks.view(), root.there);
-  norms.fetch(context);
-  const auto marked = std::llround(root.here(0, 0) * root.here(0, 0));
-  if (marked == 0 || marked == A.rows) return false;
+  const MultiVector<T, Space> marks = rows_that_may_be_held<T>(context, A);
+  if (marks.rows() == 0) return false;
   MultiVector<T, Space> of_held(context, R.rows(), R.cols());
+  Packet<Ctx> norms(context, 2 * R.cols());
+  const auto whole = norms.add(R.cols(), 1), part = norms.add(R.cols(), 1);
   copy<T>(context, R, of_held.view());
   column_norms<T>(context, of_held.view(), whole.there);
   scale_rows<T>(context, marks.view(), of_held.view(), of_held.view());

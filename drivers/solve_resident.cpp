@@ -49,10 +49,6 @@ CsrSurvey inspected(Ctx& context, const ResidentMatrix<T, Ctx>& A, ProblemPart p
   return found;
 }
 
-std::string size_text(double largest) {
-  return fmt::format("the largest entry of the matrix is {:g}", largest);
-}
-
 /// Looks at all stored matrices of `problem`.
 template <Scalar T, class Ctx>
 Finding inspect(Ctx& context, const ResidentProblem<T, Ctx>& problem, const Problem& shape,
@@ -61,8 +57,8 @@ Finding inspect(Ctx& context, const ResidentProblem<T, Ctx>& problem, const Prob
   const auto look = [&](const ResidentMatrix<T, Ctx>& A, ProblemPart part, bool any_shape) {
     if (!A.is_stored()) return;
     const CsrSurvey found = inspected(context, A, part, any_shape);
-    if (!is_moderate(found.largest, request)) {
-      finding = {part, size_text(found.largest)};
+    if (part != ProblemPart::preconditioner && !is_moderate(found.largest, request)) {
+      finding = {part, fmt::format("the largest entry of the matrix is {:g}", found.largest)};
     } else if (part == ProblemPart::mass && !(found.least_diagonal > 0)) {
       finding = {part, fmt::format("the smallest diagonal entry of the mass matrix is {:g}",
                                    found.least_diagonal)};
@@ -332,12 +328,7 @@ SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A
                                  const SpectralDensityOptions& options) {
   return detail::in_context_of<Ctx>(device, [&](Ctx& context) {
     detail::check_square(ProblemPart::matrix, detail::shape_of(A));
-    if (A.is_stored()) {
-      const double largest = detail::inspected(context, A, ProblemPart::matrix, false).largest;
-      if (!detail::is_moderate(largest, detail::in_precision<T>({}))) {
-        throw ProblemError(ProblemPart::matrix, detail::size_text(largest) + ": scale the matrix");
-      }
-    }
+    if (A.is_stored()) detail::inspected(context, A, ProblemPart::matrix, false);
     const detail::PlacedMatrix<T, Ctx> placed = detail::place_matrix(context, A, {});
     return spectral_density(context, *placed.product, options);
   });

@@ -58,28 +58,40 @@ __global__ void span_kernel(CsrView<T, DeviceSpace> A, const T* diagonal, const 
   atomicMax(&found->most, static_cast<Bits>(__double_as_longlong(most)));
 }
 
+/// A column of a block, one number per row.
 template <class T>
-__device__ bool dominates(const T* diagonal, const T* sums, Index ld, Index i, double factor) {
-  const double own = size_of(diagonal, i);
-  return own > 0 && own >= factor * (static_cast<double>(sums[i * ld]) - own);
+struct Column {
+  T* data;
+  Index ld;
+
+  __device__ T& operator[](Index i) const { return data[i * ld]; }
+};
+
+/// `sums`: of the absolute values in the rows.
+template <class T>
+__global__ void mark_kernel(Index rows, const T* diagonal, Column<const T> sums, double factor,
+                            Column<T> marks) {
+  for (Index i = thread_index(); i < rows; i += thread_count()) {
+    const double own = size_of(diagonal, i);
+    const double others = static_cast<double>(sums[i]) - own;
+    marks[i] = own > 0 && own >= factor * others ? T{1} : T{0};
+  }
 }
 
 /// One warp per row.
 template <class T>
-__global__ void mark_kernel(CsrView<T, DeviceSpace> A, const T* diagonal, const T* sums,
-                            Index sums_ld, double factor, T* marks, Index marks_ld) {
+__global__ void leave_out_kernel(CsrView<T, DeviceSpace> A, const T* diagonal, double factor,
+                                 Column<const T> marks, Column<T> left) {
   const int lane = lane_index();
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
-    bool outstanding = dominates(diagonal, sums, sums_ld, i, factor);  // the same in all lanes
-    std::int64_t e = A.row_offsets[i] + lane;
-    for (; outstanding && e < A.row_offsets[i + 1]; e += kWarp) {
+    bool stays = marks[i] != T{0};
+    for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
       const Index j = A.columns[e];
-      if (j == i || A.values[e] == T{0}) continue;
-      outstanding = size_of(diagonal, i) >= factor * size_of(diagonal, j) ||
-                    dominates(diagonal, sums, sums_ld, j, factor);
+      if (j == i || A.values[e] == T{0} || marks[j] != T{0}) continue;
+      stays = stays && size_of(diagonal, i) >= factor * size_of(diagonal, j);
     }
-    outstanding = __all_sync(0xffffffffu, outstanding);
-    if (lane == 0) marks[i * marks_ld] = outstanding ? T{1} : T{0};
+    stays = __all_sync(0xffffffffu, stays);
+    if (lane == 0) left[i] = stays ? T{1} : T{0};
   }
 }
 
@@ -87,6 +99,7 @@ __global__ void mark_kernel(CsrView<T, DeviceSpace> A, const T* diagonal, const 
 
 template <Scalar T>
 double row_span(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B) {
+  if (A.rows == 0) return 1;
   const Buffer<T, DeviceSpace> diagonal = extract_diagonal(context, A);
   Buffer<T, DeviceSpace> mass;
   if (B.rows > 0) mass = extract_diagonal(context, B);
@@ -102,20 +115,35 @@ double row_span(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T, Devi
 }
 
 template <Scalar T>
-void mark_outstanding_rows(CudaContext& context, CsrView<T, DeviceSpace> A, double factor,
-                           BlockView<T, DeviceSpace> marks) {
+void mark_dominant_rows(CudaContext& context, CsrView<T, DeviceSpace> A, double factor,
+                        BlockView<T, DeviceSpace> marks) {
+  if (A.rows == 0) return;
   const Buffer<T, DeviceSpace> diagonal = extract_diagonal(context, A);
   MultiVector<T, DeviceSpace> sums(context, A.rows, 1);
   absolute_row_sums<T>(context, A, sums.view());
-  mark_kernel<T><<<grid_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
-      A, diagonal.data(), sums.view().data(), sums.ld(), factor, marks.data(), marks.ld());
+  mark_kernel<T><<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
+      A.rows, diagonal.data(), {sums.view().data(), sums.ld()}, factor, {marks.data(), marks.ld()});
+  check_launch();
+}
+
+template <Scalar T>
+void leave_out_like_neighbours(CudaContext& context, CsrView<T, DeviceSpace> A, double factor,
+                               ConstBlockView<T, DeviceSpace> marks,
+                               BlockView<T, DeviceSpace> left) {
+  if (A.rows == 0) return;
+  const Buffer<T, DeviceSpace> diagonal = extract_diagonal(context, A);
+  leave_out_kernel<T><<<grid_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
+      A, diagonal.data(), factor, {marks.data(), marks.ld()}, {left.data(), left.ld()});
   check_launch();
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                  \
   template double row_span<T>(CudaContext&, CsrView<T, DeviceSpace>, CsrView<T, DeviceSpace>); \
-  template void mark_outstanding_rows<T>(CudaContext&, CsrView<T, DeviceSpace>, double,        \
-                                         BlockView<T, DeviceSpace>);
+  template void mark_dominant_rows<T>(CudaContext&, CsrView<T, DeviceSpace>, double,           \
+                                      BlockView<T, DeviceSpace>);                              \
+  template void leave_out_like_neighbours<T>(CudaContext&, CsrView<T, DeviceSpace>, double,    \
+                                             ConstBlockView<T, DeviceSpace>,                   \
+                                             BlockView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

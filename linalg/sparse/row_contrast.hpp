@@ -17,16 +17,22 @@ double row_span(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSp
 template <Scalar T>
 double row_span(CudaContext& context, CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> B);
 
-/// marks(i, 0) = 1 (marks A.rows×1) where a diagonal entry stands out, else 0. It does where
-///
-///     |a_ii| > 0,  |a_ii| ≥ factor Σ_{j≠i} |a_ij|
-///
-/// and |a_ii| ≥ factor |a_jj| for all neighbours j of which the first line is not true.
+/// marks(i, 0) = 1 (marks A.rows×1) where |a_ii| > 0 and |a_ii| ≥ factor Σ_{j≠i} |a_ij|, else 0.
 template <Scalar T>
-void mark_outstanding_rows(HostContext& context, CsrView<T, HostSpace> A, double factor,
-                           BlockView<T, HostSpace> marks);
+void mark_dominant_rows(HostContext& context, CsrView<T, HostSpace> A, double factor,
+                        BlockView<T, HostSpace> marks);
 template <Scalar T>
-void mark_outstanding_rows(CudaContext& context, CsrView<T, DeviceSpace> A, double factor,
-                           BlockView<T, DeviceSpace> marks);
+void mark_dominant_rows(CudaContext& context, CsrView<T, DeviceSpace> A, double factor,
+                        BlockView<T, DeviceSpace> marks);
+
+/// left(i, 0) = marks(i, 0) (both A.rows×1, not overlapping) where |a_ii| ≥ factor |a_jj| for all
+/// neighbours j with marks(j, 0) = 0, else 0.
+template <Scalar T>
+void leave_out_like_neighbours(HostContext& context, CsrView<T, HostSpace> A, double factor,
+                               ConstBlockView<T, HostSpace> marks, BlockView<T, HostSpace> left);
+template <Scalar T>
+void leave_out_like_neighbours(CudaContext& context, CsrView<T, DeviceSpace> A, double factor,
+                               ConstBlockView<T, DeviceSpace> marks,
+                               BlockView<T, DeviceSpace> left);
 
 }  // namespace heddle

@@ -46,29 +46,39 @@ double row_span(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSp
 }
 
 template <Scalar T>
-void mark_outstanding_rows(HostContext& context, CsrView<T, HostSpace> A, double factor,
-                           BlockView<T, HostSpace> marks) {
+void mark_dominant_rows(HostContext& context, CsrView<T, HostSpace> A, double factor,
+                        BlockView<T, HostSpace> marks) {
   const Buffer<T, HostSpace> diagonal = extract_diagonal(context, A);
   MultiVector<T, HostSpace> sums(context, A.rows, 1);
   absolute_row_sums<T>(context, A, sums.view());
-  const auto dominates = [&](Index i) {
-    const double own = size_of(diagonal, i);
-    return own > 0 && own >= factor * (static_cast<double>(sums.view()(i, 0)) - own);
-  };
   for (Index i = 0; i < A.rows; ++i) {
-    bool outstanding = dominates(i);
+    const double own = size_of(diagonal, i);
+    const double others = static_cast<double>(sums.view()(i, 0)) - own;
+    marks(i, 0) = own > 0 && own >= factor * others ? T{1} : T{0};
+  }
+}
+
+template <Scalar T>
+void leave_out_like_neighbours(HostContext& context, CsrView<T, HostSpace> A, double factor,
+                               ConstBlockView<T, HostSpace> marks, BlockView<T, HostSpace> left) {
+  const Buffer<T, HostSpace> diagonal = extract_diagonal(context, A);
+  for (Index i = 0; i < A.rows; ++i) {
+    bool stays = marks(i, 0) != 0;
     for_row(A, i, [&](Index j, double entry) {
-      if (!outstanding || entry == 0 || j == i) return;
-      outstanding = size_of(diagonal, i) >= factor * size_of(diagonal, j) || dominates(j);
+      if (entry == 0 || j == i || marks(j, 0) != 0) return;
+      stays = stays && size_of(diagonal, i) >= factor * size_of(diagonal, j);
     });
-    marks(i, 0) = outstanding ? T{1} : T{0};
+    left(i, 0) = stays ? T{1} : T{0};
   }
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                              \
   template double row_span<T>(HostContext&, CsrView<T, HostSpace>, CsrView<T, HostSpace>); \
-  template void mark_outstanding_rows<T>(HostContext&, CsrView<T, HostSpace>, double,      \
-                                         BlockView<T, HostSpace>);
+  template void mark_dominant_rows<T>(HostContext&, CsrView<T, HostSpace>, double,         \
+                                      BlockView<T, HostSpace>);                            \
+  template void leave_out_like_neighbours<T>(HostContext&, CsrView<T, HostSpace>, double,  \
+                                             ConstBlockView<T, HostSpace>,                 \
+                                             BlockView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -112,12 +112,12 @@ class HostDetour : public ResidentSolve<Backend> {
     }
   }
 
-  Problem scaled_line(double factor, bool positive = false) {
+  Problem scaled_line(double factor, bool driven = false, Index n = 60) {
     HostCsrMatrix<double> A =
-        generate<double>(this->device_.host(), {.name = "laplace1d", .size = {60}});
+        generate<double>(this->device_.host(), {.name = "laplace1d", .size = {n}});
     for (Index k = 0; k < A.nnz(); ++k) A.values()[k] *= factor;
     Problem problem{.A = Matrix(std::move(A))};
-    if (positive) problem.rhs = constant(60, factor);
+    if (driven) problem.rhs = constant(n, factor);
     return problem;
   }
 };
@@ -253,8 +253,8 @@ TYPED_TEST_P(HostDetour, EntriesOfAnySizeAreScaled) {
 }
 
 TYPED_TEST_P(HostDetour, ConstraintsGuessesAndNearNullVectorsAreTaken) {
-  const std::vector<double> truth = laplace_smallest_eigenvalues({60}, 4);
-  Problem line = this->scaled_line(1e-200);
+  const std::vector<double> truth = laplace_smallest_eigenvalues({600}, 4);
+  Problem line = this->scaled_line(1e-200, false, 600);
   const Request request{.nev = 2};
   const Solution first = this->solved(line, request);
   line.constraints = Block(std::get<Block>(first.vectors).columns(0, 2));
