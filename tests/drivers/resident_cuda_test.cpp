@@ -42,6 +42,14 @@ TEST(ResidentSolveOnGpu, CopiesNoMatrix) {
       EXPECT_LT(context.copy_count().bytes_to_host - before.bytes_to_host, bytes / 10);
       EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
       EXPECT_EQ(found.vectors.rows(), 512'000);
+      request.method = Method::block_cg;
+      const auto solved = solve<double, CudaContext>(
+          device,
+          {.A = ResidentMatrix<double, CudaContext>(A.view()), .rhs = found.vectors.columns(0, 2)},
+          request);
+      EXPECT_LT(context.copy_count().bytes_to_host - before.bytes_to_host, bytes / 10);
+      EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
+      EXPECT_EQ(solved.vectors.cols(), 2);
     }
   });
 }
