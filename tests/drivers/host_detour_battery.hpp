@@ -252,6 +252,25 @@ TYPED_TEST_P(HostDetour, EntriesOfAnySizeAreScaled) {
   }
 }
 
+/// What works with entries of any size stays on the device: preconditioners and densities.
+TYPED_TEST_P(HostDetour, SizesThatMatterNothingStay) {
+  using Ctx = typename TestFixture::Ctx;
+  for (const double factor : {1e-200, 1e200}) {
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < 60; ++i) entries.push_back({i, i, factor});
+    const auto M = this->from(60, 60, entries);
+    auto made = this->both(this->scaled_line(1, true));
+    made.resident.preconditioner = this->matrix(M);
+    const auto found = solve<double, Ctx>(this->device_, made.resident, {.tolerance = 1e-10});
+    EXPECT_EQ(found.solution.status, SolveStatus::converged) << found.solution.reason;
+    EXPECT_FALSE(contains(found.solution.reason, kCopied)) << found.solution.reason;
+    const auto line = this->both(this->scaled_line(factor, false, 400));
+    const SpectralDensity density = spectral_density(this->device_, line.resident.A);
+    const EigenvalueCount half = density.count(density.lower(), 2 * factor);
+    EXPECT_NEAR(half.count, 200, 5 * half.deviation + 3);
+  }
+}
+
 TYPED_TEST_P(HostDetour, ConstraintsGuessesAndNearNullVectorsAreTaken) {
   const std::vector<double> truth = laplace_smallest_eigenvalues({600}, 4);
   Problem line = this->scaled_line(1e-200, false, 600);
@@ -354,9 +373,9 @@ TYPED_TEST_P(HostDetour, NegativeMassesAreRefused) {
 REGISTER_TYPED_TEST_SUITE_P(HostDetour, PenaltiesLeaveAllDigits, PenaltiesOfSmallProblems,
                             TinyMassesAndMassesOfZero, HeldRowsOfLinearSystems,
                             RowsThatDominateNothingStay, PartsAlongNullVectorsAreRemovedWhereAsked,
-                            EntriesOfAnySizeAreScaled, ConstraintsGuessesAndNearNullVectorsAreTaken,
-                            SinglePrecision, MonitorsAreToldOfTheCopy, FunctionsStay,
-                            NegativeMassesAreRefused);
+                            EntriesOfAnySizeAreScaled, SizesThatMatterNothingStay,
+                            ConstraintsGuessesAndNearNullVectorsAreTaken, SinglePrecision,
+                            MonitorsAreToldOfTheCopy, FunctionsStay, NegativeMassesAreRefused);
 
 }  // namespace
 }  // namespace heddle
