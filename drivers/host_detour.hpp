@@ -16,7 +16,7 @@ template <Scalar T, class Ctx>
 bool is_stored(const ResidentProblem<T, Ctx>& problem);
 
 /// Why the sizes of the rows of A ask for a copy, for a request whose method has been chosen: the
-/// rows are graded, see `RowGrading`, or may be held, see `HeldRows`. Empty: they do not. `shape`
+/// rows may be graded, see `RowGrading`, or held, see `HeldRows`. Empty: they do not. `shape`
 /// has the sizes of `problem`, which have been checked.
 template <Scalar T, class Ctx>
 std::string rows_to_scale(Ctx& context, const ResidentProblem<T, Ctx>& problem,

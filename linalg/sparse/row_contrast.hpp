@@ -11,7 +11,8 @@ namespace heddle {
 ///
 ///     a_i = max(|a_ii|, max_j |a_ij| min(1, |a_ij|/|a_jj|)),  b_i = |b_ii|
 ///
-/// A B without rows is the identity.
+/// A B without rows is the identity. A constant that is added to all a_i/b_i, as a shift of the
+/// eigenvalues does, makes the ratio smaller.
 template <Scalar T>
 double row_span(HostContext& context, CsrView<T, HostSpace> A, CsrView<T, HostSpace> B);
 template <Scalar T>
