@@ -14,8 +14,6 @@
 namespace heddle::detail {
 namespace {
 
-/// The least ratio of the diagonal entry of a held row to what is beside it.
-constexpr double kHold = 10;
 /// The least ‖b_H‖/‖b'‖ of a column that held rows dominate.
 constexpr double kDominates = 10;
 /// Each step of the iteration for x̂_H leaves at most 1/`kHold` of its error.

@@ -10,6 +10,9 @@
 /// penalty does: a_ii = 10¹² … 10³⁰ and b_i = a_ii g.
 namespace heddle::detail {
 
+/// The least ratio of the diagonal entry of a held row to what is beside it.
+inline constexpr double kHold = 10;
+
 /// The held rows of a linear system that dominate right-hand sides, and the part of the solution
 /// that these rows determine alone.
 ///

@@ -9,7 +9,8 @@
 #include <optional>
 
 /// Problems whose matrices and blocks lie in the memory of the device that solves them, for callers
-/// whose data is on a GPU already. Matrices are used where they are, without a copy.
+/// whose data is on a GPU already. Matrices are used where they are, without a copy, unless their
+/// entries need the solve of a host problem (see solve_resident.hpp).
 namespace heddle {
 
 /// A matrix in the memory of a context `Ctx`: compressed sparse rows, or a callable that multiplies
@@ -64,7 +65,8 @@ struct ResidentProblem {
   std::optional<ResidentMatrix<T, Ctx>> preconditioner{};
   Block near_null{};    ///< in host memory
   Block coordinates{};  ///< in host memory
-  /// Null vectors of A that the caller knows, as in `HostProblem`. `solve` does not look for any.
+  /// Null vectors of A that the caller knows, as in `HostProblem`. `solve` looks for them only in a
+  /// copy in host memory, for which these do not count.
   std::shared_ptr<const GraphNullSpace> null_space{};
 
   ProblemSizes sizes() const noexcept {

@@ -192,11 +192,10 @@ CsrView<double, HostSpace> mass_of(const Problem& problem) {
 
 /// Sets the part of `scaling` that the rows ask for.
 void grade(const Problem& problem, const Request& request, ProblemScaling& scaling) {
-  if (!may_factor(problem, request)) return;
+  const double least = least_graded_span(problem, request);
+  if (std::isinf(least)) return;
   RowGrading grading = grading_of(problem.A.view(), mass_of(problem));
-  const BlockLanczosShape shape = block_lanczos_shape(block_lanczos_options(request, false),
-                                                      problem.order(), problem.B.has_value());
-  if (!(grading.span >= (shape.max_basis == 0 ? kGradedDense : kGraded))) return;
+  if (!(grading.span >= least)) return;
   const FactorCost cost = estimate_factor_cost(problem.A.view(), mass_of(problem));
   if (kBytesPerEntry * cost.entries > kFactorShare * host_memory_bytes()) return;
   scaling.span = grading.span;
@@ -264,6 +263,17 @@ double residual(const CsrView<double, HostSpace>& A, const CsrView<double, HostS
 }
 
 }  // namespace
+
+bool is_moderate(double largest, const Request& request) {
+  return exponent_for(largest, safe_exponent(request)) == 0;
+}
+
+double least_graded_span(const Problem& problem, const Request& request) {
+  if (!may_factor(problem, request)) return std::numeric_limits<double>::infinity();
+  const BlockLanczosShape shape = block_lanczos_shape(block_lanczos_options(request, false),
+                                                      problem.order(), problem.B.has_value());
+  return shape.max_basis == 0 ? kGradedDense : kGraded;
+}
 
 ProblemScaling scaling_of(const Problem& problem, const Request& request) {
   const int safe = safe_exponent(request);

@@ -33,6 +33,13 @@ struct ProblemScaling {
   bool changes_nothing() const noexcept { return A == 0 && B == 0 && rows.empty(); }
 };
 
+/// Whether squares of entries up to the size `largest` stay in the range of the precision.
+bool is_moderate(double largest, const Request& request);
+
+/// The span of the sizes of rows, see `RowGrading`, from which `problem` counts as graded. Infinite
+/// if `request` lets nothing be factored. Reads no entry of the problem.
+double least_graded_span(const Problem& problem, const Request& request);
+
 /// The scaling that brings the largest entries of A and B to a size between 1 and 4 if they are far
 /// from 1. Where the smallest eigenpairs are wanted, a factor of A − σB fits into memory, and the
 /// rows are graded, it also brings the rows of A to a size of about 1. Penalties in A then become

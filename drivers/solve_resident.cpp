@@ -1,15 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <heddle/drivers/choice.hpp>
+#include <heddle/drivers/host_detour.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/memory.hpp>
 #include <heddle/drivers/order_problem.hpp>
+#include <heddle/drivers/scaling.hpp>
 #include <heddle/drivers/solve_placed.hpp>
 #include <heddle/drivers/solve_resident.hpp>
 #include <heddle/drivers/stages.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -18,18 +21,11 @@ namespace heddle {
 namespace detail {
 namespace {
 
-/// Binary exponents of entries up to this size leave room for squares and sums, as in `scaling_of`.
-template <Scalar T>
-constexpr int kSafeExponent = std::same_as<T, double> ? 150 : 30;
-
-template <Scalar T>
-void check_size(const CsrSurvey& found, ProblemPart part) {
-  if (found.largest == 0 || std::abs(std::ilogb(found.largest)) <= kSafeExponent<T>) return;
-  throw ProblemError(
-      part, fmt::format("the largest entry of the matrix is {:g}, whose square leaves the range of "
-                        "numbers: scale the matrix, or pass it in host memory",
-                        found.largest));
-}
+/// What the look at a stored matrix shows that only the solve of a host problem treats.
+struct Finding {
+  ProblemPart part = ProblemPart::matrix;
+  std::string what{};  ///< empty: nothing
+};
 
 /// Looks at a stored matrix. Throws `ProblemError` for one that is not in compressed sparse rows,
 /// or, unless `any_shape`, is not symmetric.
@@ -50,20 +46,43 @@ CsrSurvey inspected(Ctx& context, const ResidentMatrix<T, Ctx>& A, ProblemPart p
                                          "differ by up to {:g}, the largest entry is {:g}",
                                          found.asymmetry, found.largest));
   }
-  check_size<T>(found, part);
   return found;
 }
 
+/// Looks at all stored matrices of `problem`.
 template <Scalar T, class Ctx>
-void inspect_mass(Ctx& context, const ResidentMatrix<T, Ctx>& B) {
-  if (!B.is_stored()) return;
-  const double least = inspected(context, B, ProblemPart::mass, false).least_diagonal;
-  if (least > 0) return;
-  throw ProblemError(
-      ProblemPart::mass,
-      fmt::format("the smallest diagonal entry of the mass matrix is {:g}, so that it is {}", least,
-                  least < 0 ? "not positive definite"
-                            : "singular or indefinite: pass the problem in host memory"));
+Finding inspect(Ctx& context, const ResidentProblem<T, Ctx>& problem, const Problem& shape,
+                const Request& request) {
+  Finding finding;
+  const auto look = [&](const ResidentMatrix<T, Ctx>& A, ProblemPart part, bool any_shape) {
+    if (!A.is_stored()) return;
+    const CsrSurvey found = inspected(context, A, part, any_shape);
+    if (part != ProblemPart::preconditioner && !is_moderate(found.largest, request)) {
+      finding = {part, fmt::format("the largest entry of the matrix is {:g}", found.largest)};
+    } else if (part == ProblemPart::mass && !(found.least_diagonal > 0)) {
+      finding = {part, fmt::format("the smallest diagonal entry of the mass matrix is {:g}",
+                                   found.least_diagonal)};
+    }
+  };
+  look(problem.A, ProblemPart::matrix, problem.normal_equations);
+  if (problem.A_transposed) look(*problem.A_transposed, ProblemPart::matrix, true);
+  if (problem.preconditioner) look(*problem.preconditioner, ProblemPart::preconditioner, true);
+  if (problem.B) {
+    check_order_of_mass(shape);
+    look(*problem.B, ProblemPart::mass, false);
+  }
+  return finding;
+}
+
+/// Throws the error for what is asked of, or found in, a problem with functions, which cannot be
+/// copied to host memory.
+void refuse_beside_functions(const Finding& finding, const Request& request) {
+  constexpr std::string_view kAdvice = ": pass all matrices as stored ones, none as a function";
+  if (!finding.what.empty()) {
+    throw ProblemError(finding.part, finding.what + std::string(kAdvice));
+  }
+  if (!request.project_rhs) return;
+  throw RequestError("project_rhs", fmt::format(": null vectors are not known{}", kAdvice));
 }
 
 /// The shape of A as a matrix of a problem in host memory. `pattern` holds the offsets and columns
@@ -241,34 +260,30 @@ ResidentSolution<T, typename Ctx::Space> solve_in(Device& device, Ctx& context,
   if (!problem.normal_equations) problem.A_transposed.reset();
   Problem shape = shape_of(problem);
   check_shape(shape.A, shape.normal_equations);
-  const bool any_shape = problem.normal_equations;
-  if (problem.A.is_stored()) inspected(context, problem.A, ProblemPart::matrix, any_shape);
-  if (problem.A_transposed && problem.A_transposed->is_stored()) {
-    inspected(context, *problem.A_transposed, ProblemPart::matrix, true);
-  }
-  if (problem.preconditioner && problem.preconditioner->is_stored()) {
-    inspected(context, *problem.preconditioner, ProblemPart::preconditioner, true);
-  }
-  if (problem.B) {
-    check_order_of_mass(shape);
-    inspect_mass(context, *problem.B);
-  }
+  const Request own = in_precision<T>(asked);
+  const Finding finding = inspect(context, problem, shape, own);
   if (asked.reorder != RowOrder::automatic && asked.reorder != RowOrder::none) {
     throw RequestError("reorder",
                        ": arrays on a device are used where they are, in their own order: leave it "
                        "out, or pass the problem in host memory");
   }
-  if (asked.project_rhs) {
-    throw RequestError("project_rhs",
-                       ": null vectors of arrays on a device are not known: leave it out, or pass "
-                       "the problem in host memory");
-  }
-  MethodChoice choice = choose(context, device.host(), problem, shape, in_precision<T>(asked));
+  const bool may_copy = is_stored(problem);
+  if (!may_copy) refuse_beside_functions(finding, own);
+  const auto from_host = [&](const std::string& why) {
+    return solve_from_host(device, context, problem, shape, own, monitor, why);
+  };
+  if (!finding.what.empty()) return from_host(finding.what);
+  if (own.project_rhs) return from_host("project_rhs asks for null vectors");
+  MethodChoice choice = choose(context, device.host(), problem, shape, own);
   choice.request = with_block_size(choice.request, shape.sizes(), device.is_host());
   const Request& request = choice.request;
   check_kernel(device, request);
   check_kind_of<T>(shape, request);
   check_parts(device.host(), shape, request);
+  if (may_copy) {
+    const std::string why = rows_to_scale(context, problem, shape, choice);
+    if (!why.empty()) return from_host(why);
+  }
   problem.near_null = shape.near_null;
   CsrMatrix<T, typename Ctx::Space> transposed;
   if (problem.normal_equations && !problem.A_transposed) {

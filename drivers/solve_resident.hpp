@@ -16,9 +16,19 @@ namespace heddle {
 /// patterns of A and B, without their values, to the host, to estimate the cost of a factorisation.
 /// A method that factors A − σB does so on the host.
 ///
-/// Differences from problems in host memory: null vectors that the graph of A shows are not looked
-/// for. Entries that are so large or small that squares leave the range of T are refused, not
-/// scaled. A mass matrix with a zero or negative diagonal entry is refused; any other one that is
+/// A problem is solved from a copy in host memory, as `solve` of a host problem does, where the
+/// device finds that it needs what only that does:
+///
+///   entries of A or B are so large or small that squares leave the range of T
+///   a diagonal entry of B is 0 or negative
+///   the sizes of the rows of A, beside those of B, ask for scaling (see `detail::RowGrading`)
+///   held rows may dominate a right-hand side (see `detail::HeldRows`)
+///   `request.project_rhs` asks for null vectors
+///
+/// The reason of the solution says so, and the vectors lie in the memory of the context. A problem
+/// with a callable cannot be copied. The first two and the last are then refused.
+///
+/// Otherwise, null vectors that the graph of A shows are not looked for, and a mass matrix that is
 /// not positive definite is found out by the solve, if at all.
 ///
 /// Throws as `solve` of a host problem does, `RequestError` if `request.precision` is not that of T

@@ -121,7 +121,6 @@ TYPED_TEST_P(ResidentSolve, RefusesWhatItCannotSolve) {
   };
   EXPECT_EQ(contains(refused(this->from(2, 2, {{0, 1, 1}})), "A: the matrix is not symmetric"), "");
   EXPECT_EQ(contains(refused(this->from(2, 3, {{0, 1, 1}})), "A: the matrix is 2 x 3"), "");
-  EXPECT_EQ(contains(refused(this->from(1, 1, {{0, 0, 1e-200}})), "A: the largest entry"), "");
   auto unsorted = this->from(1, 3, {{0, 0, 1}, {0, 1, 1}});
   const std::int32_t columns[] = {1, 0};
   if constexpr (std::same_as<Ctx, HostContext>) {
@@ -132,9 +131,6 @@ TYPED_TEST_P(ResidentSolve, RefusesWhatItCannotSolve) {
   EXPECT_EQ(contains(this->refusal({.A = this->matrix(unsorted), .normal_equations = true}, {}),
                      "A: row 0 is not in compressed sparse rows"),
             "");
-  const auto B = this->from(30, 30, {{0, 0, 1}});
-  const Problem singular{.A = this->matrix(A), .B = this->matrix(B)};
-  EXPECT_EQ(contains(this->refusal(singular, {}), "B: the smallest diagonal entry"), "");
   const Problem plain{.A = this->matrix(A)};
   EXPECT_EQ(contains(this->refusal(plain, {.nev = 31}), "nev is 31"), "");
   EXPECT_EQ(contains(this->refusal(plain, {.precision = Precision::mixed}), "precision: "), "");

@@ -1,3 +1,4 @@
+#include "drivers/host_detour_battery.hpp"
 #include "drivers/resident_battery.hpp"
 
 namespace heddle {
@@ -19,6 +20,7 @@ struct OnGpu {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, ResidentSolve, ::testing::Types<OnGpu>);
+INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, HostDetour, ::testing::Types<OnGpu>);
 
 /// A large matrix enters a solve where it lies: the solve copies no array of its size to the host,
 /// and holds no second copy.
@@ -40,6 +42,14 @@ TEST(ResidentSolveOnGpu, CopiesNoMatrix) {
       EXPECT_LT(context.copy_count().bytes_to_host - before.bytes_to_host, bytes / 10);
       EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
       EXPECT_EQ(found.vectors.rows(), 512'000);
+      request.method = Method::block_cg;
+      const auto solved = solve<double, CudaContext>(
+          device,
+          {.A = ResidentMatrix<double, CudaContext>(A.view()), .rhs = found.vectors.columns(0, 2)},
+          request);
+      EXPECT_LT(context.copy_count().bytes_to_host - before.bytes_to_host, bytes / 10);
+      EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
+      EXPECT_EQ(solved.vectors.cols(), 2);
     }
   });
 }

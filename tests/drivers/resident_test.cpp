@@ -1,3 +1,4 @@
+#include "drivers/host_detour_battery.hpp"
 #include "drivers/resident_battery.hpp"
 
 namespace heddle {
@@ -10,6 +11,7 @@ struct OnHost {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, ResidentSolve, ::testing::Types<OnHost>);
+INSTANTIATE_TYPED_TEST_SUITE_P(Host, HostDetour, ::testing::Types<OnHost>);
 
 TEST(ResidentMatrix, NeedsEntriesOrACallable) {
   using Matrix = ResidentMatrix<double, HostContext>;

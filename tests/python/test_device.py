@@ -303,11 +303,56 @@ def test_refusals(library):
         heddle.eigsh(library.matrix(skew.tocsr()), 2)
     with pytest.raises(ValueError, match="A: the matrix is 3 x 4, it must be square"):
         heddle.eigsh(library.matrix(sp.csr_array(np.ones((3, 4)))), 2)
-    with pytest.raises(ValueError, match="M: the smallest diagonal entry .* is 0"):
-        singular = sp.diags_array(np.arange(40.0), format="csr")
-        heddle.eigsh(A, 2, M=library.matrix(singular), which="SA")
-    with pytest.raises(ValueError, match="A: the largest entry of the matrix is 1e-200"):
-        heddle.eigsh(library.matrix(sp.csr_array(np.eye(4) * 1e-200)), 2, which="SA")
+    negative = library.matrix(sp.diags_array(np.arange(40.0) - 1, format="csr"))
+    with pytest.raises(ValueError, match=r"M: .* not positive definite: diagonal entry \(1, 1\) is -1"):
+        heddle.eigsh(A, 2, M=negative, which="SA")
+    with pytest.raises(ValueError, match="A: the largest entry of the matrix is 2e-200: pass all matrices"):
+        tiny = library.matrix(path_laplacian(40) * 1e-200)
+        heddle.cg(tiny, b, M=lambda X: X)
+
+
+def _held_chain(n, s):
+    A = path_laplacian(n).tolil()  # which holds both ends
+    A[0, 0] = 1 + s
+    return A.tocsr()
+
+
+@pytest.mark.parametrize("s", [1e10, 1e14, 1e20, 1e30])
+def test_penalties_are_solved_from_host_memory(library, s):
+    """Rigid but for 1/s, the penalty leaves the chain of the other unknowns."""
+    A = _held_chain(300, s)
+    w, v = heddle.eigsh(library.matrix(A), 3, which="SA")
+    assert isinstance(w, library.kind) and isinstance(v, library.kind)
+    np.testing.assert_allclose(host(w), path_eigenvalues(299)[:3], rtol=1e-11 + 1 / s)
+    np.testing.assert_allclose(host(v).T @ host(v), np.eye(3), atol=1e-10)
+    result = heddle.solve(library.matrix(A), nev=3)
+    assert "copied to host memory" in result.reason and isinstance(result.vectors, library.kind)
+    b = np.zeros(300)
+    b[0] = 3 * s
+    x, info = heddle.cg(library.matrix(A), library.array(b))
+    assert info == 0 and isinstance(x, library.kind)
+    line = 3 - 3 * np.arange(300) / 300  # the last one is held at 0 by a spring
+    np.testing.assert_allclose(host(x), line, atol=1e-6)
+
+
+def test_masses_of_zero_and_entries_of_any_size(library):
+    A = path_laplacian(301)
+    M = sp.diags_array(np.arange(301) % 2 * 1.0, format="csr")
+    w = heddle.eigsh(library.matrix(A), 3, M=library.matrix(M), which="SA", return_eigenvectors=False)
+    np.testing.assert_allclose(host(w), path_eigenvalues(150)[:3] / 2, rtol=1e-11)
+    for size in (1e-200, 1e200):
+        w = heddle.eigsh(library.matrix(A * size), 3, which="SA", return_eigenvectors=False)
+        np.testing.assert_allclose(host(w), path_eigenvalues(301)[:3] * size, rtol=1e-11)
+
+
+def test_project_rhs(library):
+    A = path_laplacian(60).tolil()
+    A[0, 0] = A[59, 59] = 1
+    A = A.tocsr()
+    b = np.random.default_rng(0).standard_normal((60, 2))
+    x, info = heddle.cg(library.matrix(A), library.array(b), rtol=1e-10, project_rhs=True)
+    assert info == 0 and isinstance(x, library.kind)
+    np.testing.assert_allclose(A @ host(x), b - b.mean(axis=0), atol=1e-8)
 
 
 def test_tensors_in_host_memory():

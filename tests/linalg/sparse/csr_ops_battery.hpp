@@ -8,7 +8,9 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/linalg/sparse/csr_survey.hpp>
+#include <heddle/linalg/sparse/row_contrast.hpp>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -267,11 +269,69 @@ TYPED_TEST_P(CsrOps, SurveyFindsInvalidRows) {
   EXPECT_EQ(invalid_row({0, 1, 3, 3}, {0, 1, 1}), 1);
 }
 
+TYPED_TEST_P(CsrOps, RowSpanIsThatOfTheSizesOfTheRows) {
+  using T = typename TypeParam::Scalar;
+  using Entries = std::vector<Triplet<T>>;
+  const auto span = [&](const Entries& A, const Entries& B = {}) {
+    const Index mass_rows = B.empty() ? 0 : 3;
+    return row_span<T>(this->context(), this->from(3, 3, A).view(),
+                       this->from(mass_rows, mass_rows, B).view());
+  };
+  EXPECT_EQ(span({}), 1);
+  EXPECT_EQ(span({{0, 0, 4}, {2, 2, T(-0.125)}}), 32);  // a row of zeros does not count
+  // Sizes 2·2/8, 8 and 16.
+  const Entries indefinite = {{0, 1, 2}, {1, 0, 2}, {1, 1, -8}, {2, 2, 16}};
+  EXPECT_EQ(span(indefinite), 32);
+  EXPECT_EQ(span(indefinite, {{0, 0, 1}, {1, 1, 4}, {2, 2, 16}}), 4);
+  EXPECT_EQ(span(indefinite, {{1, 1, 4}, {2, 2, 16}}), 2);  // row 0 has no mass
+  // More rows than a warp has lanes, and longer ones.
+  Entries wide;
+  for (Index j = 0; j < 100; ++j) {
+    wide.push_back({j, j, j == 70 ? T(1024) : T(1)});
+    if (j != 50) wide.push_back({50, j, T(0.5)});
+  }
+  EXPECT_EQ(row_span<T>(this->context(), this->from(100, 100, wide).view(), {}), 1024);
+}
+
+TYPED_TEST_P(CsrOps, DominantRowsAreMarkedAndLeftOutBesideTheirLike) {
+  using T = typename TypeParam::Scalar;
+  constexpr Index n = 39;
+  // A path with entries −1. Diagonal entries of 2 but for rows 3 and 4, 8 and 9, 20, 30, 38.
+  std::map<Index, T> diagonal = {{3, 1e6f}, {4, 1e3f}, {8, 25}, {9, 1e4f}, {20, 19}, {30, 20}};
+  std::vector<Triplet<T>> entries;
+  for (Index i = 0; i < n; ++i) {
+    entries.push_back({i, i, diagonal.count(i) > 0 ? diagonal[i] : T(2)});
+    if (i == 37 || i + 1 == n) continue;  // row 38 has no neighbours
+    entries.push_back({i, i + 1, -1});
+    entries.push_back({i + 1, i, -1});
+  }
+  const CsrMatrix<T, typename TestFixture::Space> A = this->from(n, n, entries);
+  MultiVector<T, typename TestFixture::Space> marks(this->context(), n, 1),
+      left(this->context(), n, 1), last(this->context(), n, 1);
+  mark_dominant_rows<T>(this->context(), A.view(), 10, marks.view());
+  leave_out_like_neighbours<T>(this->context(), A.view(), 10, std::as_const(marks).view(),
+                               left.view());
+  leave_out_like_neighbours<T>(this->context(), A.view(), 20, std::as_const(left).view(),
+                               last.view());
+  const auto rows_of = [&](MultiVector<T, typename TestFixture::Space>& X) {
+    const MultiVector<T, HostSpace> x = fetch(this->context(), this->host_, std::move(X));
+    std::vector<Index> rows;
+    for (Index i = 0; i < n; ++i) {
+      if (x.view()(i, 0) != 0) rows.push_back(i);
+    }
+    return rows;
+  };
+  EXPECT_EQ(rows_of(marks), (std::vector<Index>{3, 4, 8, 9, 30, 38}));
+  EXPECT_EQ(rows_of(left), (std::vector<Index>{3, 4, 8, 9, 30, 38}));
+  EXPECT_EQ(rows_of(last), (std::vector<Index>{3, 4, 9, 38}));
+}
+
 REGISTER_TYPED_TEST_SUITE_P(CsrOps, SquaredRowNormsAreThoseOfTheRows, SurveyFindsWhatTheEntriesShow,
-                            SurveyFindsInvalidRows, TransposesOfEveryShapeAreExact,
-                            AbsoluteRowSumsAreThoseOfTheRows, Norm1IsTheLargestColumnSum,
-                            Norm1OfSmallWholeNumbersIsExact, Norm1ShowsNaNAndInf,
-                            Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
+                            SurveyFindsInvalidRows, RowSpanIsThatOfTheSizesOfTheRows,
+                            DominantRowsAreMarkedAndLeftOutBesideTheirLike,
+                            TransposesOfEveryShapeAreExact, AbsoluteRowSumsAreThoseOfTheRows,
+                            Norm1IsTheLargestColumnSum, Norm1OfSmallWholeNumbersIsExact,
+                            Norm1ShowsNaNAndInf, Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
                             StoresTheWholeDiagonalAndNothingElseChanges, ScalesRowsAndColumnsAlike,
                             ShiftsStoredDiagonalEntries);
 
