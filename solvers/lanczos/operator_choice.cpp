@@ -56,10 +56,9 @@ constexpr double kWorthwhile = 0.5;
 /// end the solve, while another filter begins with a single block and has a higher degree.
 constexpr double kNear = 0.03;
 
-/// In units of the span of the wanted values: the distance of σ from the first one from which on a
-/// σ nearer to them saves many steps, and the largest error of the first value at such a change.
+/// In units of the distance that a new σ would have from the first wanted value: the distance of σ
+/// from which on the new one saves many steps.
 constexpr double kFar = 10;
-constexpr double kSureOfFirst = 0.1;
 
 /// The cost of a dense solve in columns multiplied by A. Infinite where none may follow.
 template <Scalar T>
@@ -141,7 +140,8 @@ auto OperatorChoice<T, Ctx>::shift_below(double first, double upper) const -> Sh
 }
 
 /// Raises a σ that is so far below the wanted eigenvalues that their θ hardly differ, to about
-/// their span below the first one, once solves have cost as much as the new factor. Returns whether
+/// their span and the error of the first one below it, once solves have cost as much as the new
+/// factor. Returns whether
 /// σ was raised.
 template <Scalar T, class Ctx>
 bool OperatorChoice<T, Ctx>::raise_shift_to_wanted() {
@@ -151,14 +151,14 @@ bool OperatorChoice<T, Ctx>::raise_shift_to_wanted() {
   // Ritz values are upper bounds, so that the span is at most too large.
   const double first = pairs_.first_value();
   const double span = std::max(pairs_.last_value() - first, kLeastShift<T> * map_.reach());
-  const double error = pairs_.wanted().errors.front();
-  if (!(kFar * span < 1 / map_.theta_of(first)) || !(error < kSureOfFirst * span)) return false;
+  const double distance = span + pairs_.wanted().errors.front();
+  if (!(kFar * distance < 1 / map_.theta_of(first))) return false;
   ShiftedInverse<T, Ctx>& inverse = *problem_.shifted_inverse;
   const auto solved = static_cast<double>(inverse_applications());
   const std::optional<double> factor = inverse.cost_in_products(context_, 0);
   const std::optional<double> so_far = inverse.cost_in_products(context_, solved);
   if (!factor || !so_far || *so_far < 2 * *factor || !time_to_factor()) return false;
-  invert({first - span, map_.reach()});
+  invert({first - distance, map_.reach()});
   return !engine_.ended();
 }
 
