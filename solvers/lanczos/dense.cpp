@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/one_sided_jacobi.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/lanczos/dense.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
 #include <utility>
@@ -44,7 +45,7 @@ void DenseStandardForm<T, Ctx>::solve() {
   s_.F.to_eigenvectors(context_, X);
   const std::span<const double> theta = s_.verifier.values();
   std::vector<double> values, errors;
-  if (all_theta_exact()) normalize(X, theta);
+  if (all_theta_exact()) orthonormalize(X);
   for (Index j = 0; j < options_.nev; ++j) {
     const double each = theta[static_cast<std::size_t>(j)];
     values.push_back(s_.F.map().lambda_at(each));
@@ -54,19 +55,31 @@ void DenseStandardForm<T, Ctx>::solve() {
   verification_.set_dense_values(std::move(values), std::move(errors));
 }
 
-/// X ← X Θ^(−1/2): xᵀBx = yᵀF y = θ for x = Pᵀ L⁻ᵀ y.
+/// X ← X R⁻¹ with XᵀBX = RᵀR, an orthonormalisation in which earlier columns go first: a vector
+/// with a large λ has a part along those with small ones, because L⁻ᵀ raises its rounding errors.
 template <Scalar T, class Ctx>
-void DenseStandardForm<T, Ctx>::normalize(BlockView<T, typename Ctx::Space> X,
-                                          std::span<const double> theta) {
-  std::vector<double> factors;
-  for (Index j = 0; j < X.cols(); ++j) {
-    factors.push_back(1 / std::sqrt(theta[static_cast<std::size_t>(j)]));
+void DenseStandardForm<T, Ctx>::orthonormalize(BlockView<T, typename Ctx::Space> X) {
+  const Index k = X.cols();
+  OwnedHostContext host(1);
+  SmallMatrix<double, HostSpace> gram_here(*host, k, k), inverse(*host, k, k);
+  SmallMatrix<double, typename Ctx::Space> there(context_, k, k);
+  const auto scratch = s_.F.scratch();
+  for (Index first = 0; first < k; first += scratch.cols()) {
+    const auto slab = X.columns(first, std::min(scratch.cols(), k - first));
+    const auto product = there.view(k, slab.cols());
+    const auto BX = scratch.columns(0, slab.cols());
+    problem_.B->apply(context_, slab, BX);
+    gram<T>(context_, X, BX, product);
+    fetch(context_, product, gram_here.view(k, k).block(0, first, k, slab.cols()));
   }
-  SmallMatrix<double, typename Ctx::Space> there(context_, X.cols(), 1);
-  send(context_, SmallView<double, HostSpace>{factors.data(), X.cols(), 1, X.cols()},
-       there.view(X.cols(), 1));
-  scale_columns<T>(context_, there.view(X.cols(), 1), X);
-  context_.synchronize();  // the copy reads `factors` until then
+  double numbers[CholeskyQrStatus::rows];
+  const SmallView<double, HostSpace> status{numbers, CholeskyQrStatus::rows, 1,
+                                            CholeskyQrStatus::rows};
+  cholesky_qr_coefficients(*host, gram_here.view(k, k), inverse.view(k, k), status);
+  if (!(status(CholeskyQrStatus::diagonal_ratio, 0) > 0)) return;  // the verification will tell
+  send(context_, inverse.view(k, k), there.view(k, k));
+  multiply<T>(context_, 1.0, X, there.view(k, k), 0.0, X);
+  context_.synchronize();  // the copy reads `inverse` until then
 }
 
 /// ‖A‖₁ and ‖B‖₁, by products with the whole space where the operators do not know them.

@@ -3,7 +3,6 @@
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
 #include <heddle/solvers/lanczos/verification.hpp>
-#include <span>
 
 namespace heddle::detail {
 
@@ -34,7 +33,7 @@ class DenseStandardForm {
   bool all_theta_exact() const;
 
  private:
-  void normalize(BlockView<T, typename Ctx::Space> X, std::span<const double> theta);
+  void orthonormalize(BlockView<T, typename Ctx::Space> X);
   PencilNorms norms();
   bool decompose();
   bool decompose_factored();

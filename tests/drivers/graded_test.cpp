@@ -76,6 +76,22 @@ TEST(Graded, TinyMassesInPlaceOfZeros) {
   }
 }
 
+/// A motion without energy beside eigenvalues up to 1e20, which small masses have.
+TEST(Graded, AllPairsOfAFreeChainWithTinyMasses) {
+  Springs chain{std::vector<double>(11, 1.0), {}};
+  for (int i = 0; i < 12; ++i) chain.masses.push_back(i % 2 == 0 ? 1 : std::pow(10, -9 - i));
+  HostContext context(1);
+  const Solution solution = solve(chain.problem(context), {.nev = 12});
+  ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+  EXPECT_LE(solution.orthogonality, 1e-13);
+  EXPECT_NEAR(solution.eigenvalues[0], 0, 1e-13);
+  for (Index j = 1; j < 12; ++j) {
+    const long double value = solution.eigenvalues[static_cast<std::size_t>(j)];
+    EXPECT_EQ(chain.below(value * (1 - 1e-12L)), j) << j;
+    EXPECT_EQ(chain.below(value * (1 + 1e-12L)), j + 1) << j;
+  }
+}
+
 TEST(Graded, UnitsOfMillimetresAndTonnes) {
   Springs springs = held_chain(300, 1e17);
   for (double& k : springs.between) k = 2.1e5;
