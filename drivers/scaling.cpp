@@ -28,6 +28,9 @@ constexpr int kSafeExponentOfSingle = 30;
 constexpr double kGraded = 1e6;
 constexpr double kGradedDense = 1e3;
 
+/// Values of graded problems have these digits, unless the tolerance asks for fewer.
+constexpr double kDigits = 1e-6;
+
 /// Bytes of a factor per entry: a double and a column index.
 constexpr double kBytesPerEntry = 12;
 
@@ -367,6 +370,23 @@ double take_given_residuals(const Problem& given, const Request& request, Soluti
     solution.residuals[j] = convergence.scaled(lambda, found);
   }
   return excess;
+}
+
+void require_digits(const Request& request, Solution& solution) {
+  const double digits = std::max(kDigits, tolerance_of(request));
+  for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {
+    const double lambda = solution.eigenvalues[j];
+    const double bound = solution.error_bounds[j];
+    const bool zero = std::abs(lambda) <= bound;  // such a value passes only as a zero
+    if (zero || bound <= digits * std::abs(lambda) || !solution.converged[j]) continue;
+    solution.converged[j] = false;
+    if (solution.status != SolveStatus::converged) continue;
+    solution.status = SolveStatus::stagnated;
+    solution.reason += fmt::format(
+        "; the error of value {}, {:.9g}, may be {:.1e}: the entries of the matrix, which are "
+        "rounded, tell no more digits of it",
+        j + 1, lambda, bound);
+  }
 }
 
 }  // namespace heddle::detail

@@ -66,4 +66,9 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling);
 /// allows, or rounding, whichever is larger.
 double take_given_residuals(const Problem& given, const Request& request, Solution& solution);
 
+/// For a graded problem, which was solved with a factor: a value that is not zero and whose bound
+/// exceeds 10⁻⁶ |λ| and the tolerance is not converged, although nothing but the rounding of the
+/// matrix limits it. The reason names the first one.
+void require_digits(const Request& request, Solution& solution);
+
 }  // namespace heddle::detail

@@ -251,6 +251,7 @@ Solution solve_by_scaling(Place<Ctx> on, Problem given, Request request,
                           const ProblemScaling& scaling, const Monitor& monitor) {
   if (!scaling.graded()) return solve_scaled(on, std::move(given), request, scaling, monitor);
   Solution first = solve_scaled(on, given, request, scaling, monitor);
+  require_digits(request, first);
   const double excess = take_given_residuals(given, request, first);
   if (!(excess > 1) || first.status != SolveStatus::converged) return first;
   given.initial_guess = guess_from(on.device.host(), first);
