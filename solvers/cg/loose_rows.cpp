@@ -23,21 +23,24 @@ void for_row(const CsrView<T, HostSpace>& A, Index i, const Entry& entry) {
 
 void LooseRowsSearch::Sets::reset(Index n) {
   parent_.resize(static_cast<std::size_t>(n));
-  std::iota(parent_.begin(), parent_.end(), 0);
+  std::iota(parent_.begin(), parent_.end(), std::int32_t{0});
   size_.assign(parent_.size(), 1);
 }
 
 std::size_t LooseRowsSearch::Sets::find(Index i) {
-  auto k = static_cast<std::size_t>(i);
-  while (parent_[k] != k) k = parent_[k] = parent_[parent_[k]];
-  return k;
+  const auto at = [this](std::int32_t k) -> std::int32_t& {
+    return parent_[static_cast<std::size_t>(k)];
+  };
+  auto k = static_cast<std::int32_t>(i);
+  while (at(k) != k) k = at(k) = at(at(k));
+  return static_cast<std::size_t>(k);
 }
 
 bool LooseRowsSearch::Sets::unite(Index i, Index j) {
   std::size_t a = find(i), b = find(j);
   if (a == b) return false;
   if (size_[a] < size_[b]) std::swap(a, b);
-  parent_[b] = a;
+  parent_[b] = static_cast<std::int32_t>(a);
   size_[a] += size_[b];
   return true;
 }
@@ -46,14 +49,11 @@ template <Scalar T, class Take>
 void LooseRowsSearch::for_links(const CsrView<T, HostSpace>& A, const Take& take) {
   diagonal_.assign(static_cast<std::size_t>(A.rows), 0);
   for (Index i = 0; i < A.rows; ++i) {
-    double& own = diagonal_[static_cast<std::size_t>(i)];
-    double others = 0;
+    double own = 0, others = 0;
     for_row(A, i, [&](Index j, double a) { (i == j ? own : others) += a; });
+    diagonal_[static_cast<std::size_t>(i)] = own;
     const auto terms = static_cast<double>(A.row_offsets[i + 1] - A.row_offsets[i]);
     if (own - others > terms * kRounding<T> * own) take(Link{i, A.rows, own - others});
-  }
-  for (Index i = 0; i < A.rows; ++i) {
-    const double own = diagonal_[static_cast<std::size_t>(i)];
     for_row(A, i, [&](Index j, double a) {
       if (j >= i) return;
       const double least = std::min(own, diagonal_[static_cast<std::size_t>(j)]);
@@ -65,7 +65,6 @@ void LooseRowsSearch::for_links(const CsrView<T, HostSpace>& A, const Take& take
 template <Scalar T>
 LooseRows LooseRowsSearch::find(const CsrView<T, HostSpace>& A, double strong) {
   linked_.reset(A.rows + 1);
-  components_.reset(A.rows);
   weak_.clear();
   for_links(A, [&](const Link& link) {
     if (link.size >= strong) {
@@ -73,10 +72,14 @@ LooseRows LooseRowsSearch::find(const CsrView<T, HostSpace>& A, double strong) {
     } else {
       weak_.push_back(link);
     }
-    if (link.j < A.rows) components_.unite(link.i, link.j);
   });
   std::erase_if(weak_,
                 [&](const Link& link) { return linked_.find(link.i) == linked_.find(link.j); });
+  if (weak_.empty()) return {};
+  components_.reset(A.rows);
+  for_links(A, [&](const Link& link) {
+    if (link.j < A.rows) components_.unite(link.i, link.j);
+  });
   std::sort(weak_.begin(), weak_.end(),
             [](const Link& a, const Link& b) { return a.size > b.size; });
   Index held = linked_.size(A.rows) - 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <heddle/linalg/data/views.hpp>
 #include <limits>
 #include <vector>
@@ -41,7 +42,7 @@ class LooseRowsSearch {
     Index size(Index i) { return size_[find(i)]; }
 
    private:
-    std::vector<std::size_t> parent_;
+    std::vector<std::int32_t> parent_;  // as wide as the columns of matrices
     std::vector<Index> size_;
   };
 
