@@ -17,6 +17,10 @@ constexpr double kLowerLimit = 0.01;
 /// Links of at least this part of ‖A‖₁ are not weak: no force through them is lost in ‖r‖.
 constexpr double kWeakLink = 1e-3;
 
+/// A tolerance up to this multiple of ε leaves nothing to ask for. Masses are solved with it many
+/// times.
+constexpr double kRoundings = 100;
+
 /// Those of a matrix in host memory.
 template <Scalar T, class Ctx>
 LooseRows loose_rows_of(const LinearOperator<T, Ctx>& A, LooseRowsSearch& search) {
@@ -33,7 +37,12 @@ LooseRows loose_rows_of(const LinearOperator<T, Ctx>& A, LooseRowsSearch& search
 
 template <Scalar T, class Ctx>
 bool have_digits(ColumnLedger& ledger, const LinearOperator<T, Ctx>& A, LooseRowsSearch& search) {
-  const LooseRows loose = loose_rows_of(A, search);
+  const double least = kRoundings * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const bool asks = std::any_of(ledger.columns.begin(), ledger.columns.end(),
+                                [least](const LinearColumn& column) {
+                                  return column.doubted || column.limit > least * column.rhs_norm;
+                                });
+  const LooseRows loose = asks ? loose_rows_of(A, search) : LooseRows{};
   const double softness = static_cast<double>(loose.count) / loose.link;
   bool all = true;
   for (LinearColumn& column : ledger.columns) {
