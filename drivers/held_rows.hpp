@@ -26,9 +26,9 @@ class HeldRows {
   HeldRows() = default;
 
   /// Replaces A, B, the initial guess and a preconditioner M⁻¹ of the caller by those of the system
-  /// for Y, M⁻¹ by S⁻¹ M⁻¹ S⁻¹, if ‖b_H‖ ≥ 10 ‖b'‖ for a column. Does nothing to other problems than
-  /// linear systems, matrices that are not stored, and those of which each process has made its own
-  /// rows.
+  /// for Y, M⁻¹ by S⁻¹ M⁻¹ S⁻¹, if ‖b_H‖ ≥ 10 ‖b'‖ for a column. Does nothing to other problems
+  /// than linear systems, matrices that are not stored, and those of which each process has made
+  /// its own rows.
   HeldRows(HostContext& context, Problem& problem, const Request& request);
 
   /// Whether the problem was left as it is.

@@ -99,7 +99,7 @@ class ColumnProducts {
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
   CgCoefficients steps_;
-  double norm_before_steps_ = 0;  // ‖r‖ of the first column
+  double norm_before_steps_ = 0;    // ‖r‖ of the first column
   std::vector<double> told_steps_;  // what the preconditioner was told
   Index raised_ = 0;                // steps by which the precision of the preconditioner was raised
 };

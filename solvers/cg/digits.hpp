@@ -6,8 +6,8 @@
 
 namespace heddle::detail {
 
-/// Whether the solutions of all converged columns have digits, by fresh residuals. Lowers the limits
-/// of the columns without, so that they are not converged.
+/// Whether the solutions of all converged columns have digits, by fresh residuals. Lowers the
+/// limits of the columns without, so that they are not converged.
 ///
 /// A column has digits if its relative error in the energy norm, as `EnergySteps` estimates it, is
 /// at most a = max(10⁻³, 10 limit/‖b‖), and, for a matrix in host memory with m `LooseRows` that
