@@ -134,6 +134,30 @@ Matrix scaled(HostContext& context, const View& A, std::span<const Index> rows,
   return Matrix(std::move(result));
 }
 
+/// S⁻¹ M⁻¹ S⁻¹ for a preconditioner M⁻¹ of A, which is one of S A S.
+Matrix scaled_preconditioner(HostContext& context, const Matrix& M, std::vector<Index> rows,
+                             std::vector<int> exponents) {
+  for (int& exponent : exponents) exponent = -exponent;
+  if (M.is_stored()) return scaled(context, M.view(), rows, exponents);
+  const auto scale_rows = [rows, exponents](BlockView<double, HostSpace> X) {
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      for (Index j = 0; j < X.cols(); ++j) X(rows[k], j) = std::ldexp(X(rows[k], j), exponents[k]);
+    }
+  };
+  return {M.rows(), M.cols(),
+          [apply = M.apply(), scale_rows](ConstBlockView<double, HostSpace> X,
+                                          BlockView<double, HostSpace> Y) {
+            std::vector<double> copy(static_cast<std::size_t>(X.rows() * X.cols()));
+            const BlockView<double, HostSpace> Z(copy.data(), X.rows(), X.cols(), X.cols());
+            for (Index i = 0; i < X.rows(); ++i) {
+              for (Index j = 0; j < X.cols(); ++j) Z(i, j) = X(i, j);
+            }
+            scale_rows(Z);
+            apply(Z, Y);
+            scale_rows(Y);
+          }};
+}
+
 /// A copy of column j.
 template <Scalar T>
 std::vector<double> column_of(ConstBlockView<T, HostSpace> X, Index j) {
@@ -188,8 +212,11 @@ HeldRows::HeldRows(HostContext& context, Problem& problem, const Request& reques
   contrast_ = *most / -*least;
   A_ = problem.A;
   B_ = problem.rhs;
-  if (!problem.preconditioner) {
-    problem.A = scaled(context, A, rows, exponents_for(diagonal_, rows, -*least));
+  const std::vector<int> exponents = exponents_for(diagonal_, rows, -*least);
+  problem.A = scaled(context, A, rows, exponents);
+  if (problem.preconditioner) {
+    problem.preconditioner =
+        scaled_preconditioner(context, *problem.preconditioner, rows, exponents);
   }
   problem.rhs = Block(std::move(B));
   if (problem.initial_guess.cols() > 0) {

@@ -28,10 +28,10 @@ class HeldRows {
  public:
   HeldRows() = default;
 
-  /// Replaces A, B and the initial guess of `problem` by those of the system for Y if ‖b_H‖ ≥ 10
-  /// ‖b'‖ for a column. Leaves A as it is beside a preconditioner of the caller. Does nothing to
-  /// other problems than linear systems, matrices that are not stored, and those of which each
-  /// process has made its own rows.
+  /// Replaces A, B, the initial guess and a preconditioner M⁻¹ of the caller by those of the system
+  /// for Y, M⁻¹ by S⁻¹ M⁻¹ S⁻¹, if ‖b_H‖ ≥ 10 ‖b'‖ for a column. Does nothing to other problems
+  /// than linear systems, matrices that are not stored, and those of which each process has made
+  /// its own rows.
   HeldRows(HostContext& context, Problem& problem, const Request& request);
 
   /// Whether the problem was left as it is.

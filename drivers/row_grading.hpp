@@ -11,7 +11,9 @@ struct RowGrading {
   /// The ratio of the largest to the smallest a_i/b_i, the sizes of row i of A and of B.
   double span = 1;
   /// Rows that penalties hold: their diagonal entries exceed the sum of their other entries, and
-  /// the diagonal entries of their neighbours, by a factor of 10⁶ and more.
+  /// the diagonal entries of their neighbours, by a factor of 10⁶ and more. Only the reason of a
+  /// result has their number. `HeldRows` solves such rows apart, which is exact from a factor of 10
+  /// on; smaller factors than 10⁶ are those of graded rows here, too.
   Index held = 0;
   /// e_i: a_i 4^(e_i) lies between 1/2 and 2. 0 for a row of zeros.
   std::vector<int> exponents{};

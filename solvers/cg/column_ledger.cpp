@@ -7,7 +7,8 @@ namespace heddle::detail {
 
 double LinearColumn::error_estimate() const noexcept {
   if (steps.count() == 0) return std::numeric_limits<double>::quiet_NaN();
-  const double error = steps.error(norm);
+  const double unseen = converged() ? 0 : norm * std::sqrt(softness);
+  const double error = std::max(steps.error(norm), unseen);
   return error > 0 ? error / std::sqrt(x_energy) : 0;
 }
 

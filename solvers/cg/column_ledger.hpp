@@ -24,12 +24,14 @@ struct LinearColumn {
   double earlier_energy = 0;   ///< rᵀM⁻¹r before the last step
   double x_energy = 0;         ///< xᵀA x when r was last computed as b − A x
   EnergySteps steps{};         ///< by how much the steps have reduced the error
+  double softness = 0;         ///< of `LooseRows` that ‖r‖ within the tolerance may move, m/w
   bool doubted = false;        ///< whether ‖r‖ met the limit with too large an error estimate
   bool without_guess = false;  ///< whether the first x is 0 in place of a useless initial guess
 
   bool converged() const noexcept { return norm <= limit; }
 
-  /// An estimate of ‖error of x‖_A/‖x‖_A, see `EnergySteps`. NaN before the first step.
+  /// An estimate of ‖error of x‖_A/‖x‖_A, see `EnergySteps`, and at least ‖r‖ √(m/w)/‖x‖_A while
+  /// ‖r‖ may move loose rows. NaN before the first step.
   double error_estimate() const noexcept;
 
   /// Whether x, at the scale of B, is 0 or has a norm between `least` and `most`. ‖x‖ is that of

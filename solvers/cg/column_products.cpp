@@ -129,7 +129,7 @@ template <Scalar T, class Ctx>
 double ColumnProducts<T, Ctx>::expected_steps() const {
   const LinearColumn& column = s_.ledger[0];
   double per_power = kStepsPerRoot * steps_.estimate().expected_root();
-  const double fallen = std::log(column.first_norm / column.norm);
+  const double fallen = std::log(norm_before_steps_ / column.norm);
   if (fallen > 0) per_power = std::min(per_power, static_cast<double>(steps_.steps()) / fallen);
   return per_power * std::log(column.norm / column.limit);
 }
@@ -185,7 +185,7 @@ template <Scalar T, class Ctx>
 void ColumnProducts<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
   Index raised = raised_;
-  archive.values(applied, raised);
+  archive.values(applied, raised, norm_before_steps_);
   archive.list(told_steps_);
   steps_.archive(archive);
   if (!archive.loading()) return;

@@ -64,7 +64,10 @@ class ColumnProducts {
   void note_step(double energy_of_step);
 
   /// To be called where directions begin with R alone: steps are not consecutive any more.
-  void forget_steps() noexcept { steps_.clear(); }
+  void forget_steps() noexcept {
+    steps_.clear();
+    norm_before_steps_ = s_.ledger[0].norm;
+  }
 
   /// Tells the preconditioner how many steps are expected, once there were as many as it wants.
   /// Whether it has become another one.
@@ -96,6 +99,7 @@ class ColumnProducts {
   typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
   CgCoefficients steps_;
+  double norm_before_steps_ = 0;    // ‖r‖ of the first column
   std::vector<double> told_steps_;  // what the preconditioner was told
   Index raised_ = 0;                // steps by which the precision of the preconditioner was raised
 };

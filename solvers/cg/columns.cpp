@@ -6,6 +6,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/cg/columns.hpp>
+#include <heddle/solvers/cg/digits.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <limits>
 
@@ -15,12 +16,6 @@ namespace {
 /// Refuted claims of convergence with too little progress that end a solve.
 constexpr Index kMostRefuted = 3;
 constexpr double kResidualGap = 10;  // ratio of the recomputed residual to that of the recurrence
-
-/// Estimated relative errors in the energy norm above which a solution has no digits, and above
-/// this multiple of the tolerance. Its limit on ‖r‖ then falls to this part of ‖r‖.
-constexpr double kLargestError = 1e-3;
-constexpr double kErrorPerLimit = 10;
-constexpr double kLowerLimit = 0.01;
 
 constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,
                                                   "a residual is not finite"};
@@ -149,20 +144,6 @@ bool is_representable(ColumnLedger& ledger, const OperatorNorm<T, Ctx>& norm_A, 
   return std::none_of(ledger.columns.begin(), ledger.columns.end(), remains);
 }
 
-/// Whether the estimated errors leave digits in all columns. Lowers the limits of those where they
-/// do not, so that the solve goes on.
-bool have_digits(ColumnLedger& ledger) {
-  bool all = true;
-  for (LinearColumn& column : ledger.columns) {
-    const double allowed = std::max(kLargestError, kErrorPerLimit * column.limit / column.rhs_norm);
-    if (!(column.error_estimate() > allowed) || column.norm == 0) continue;
-    column.limit = kLowerLimit * column.norm;
-    column.doubted = true;
-    all = false;
-  }
-  return all;
-}
-
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -245,6 +226,7 @@ void LinearColumns<T, Ctx>::finish() {
   const SolveStatus status = engine_.status();
   give_up_unrepresentable<T>(s_.ledger);
   if (status != SolveStatus::converged) {
+    have_digits(s_.ledger, *system_.A, s_.loose_rows);
     take_back(context_, system_, s_,
               allowed_growth(status, s_.directions.careful, std::numeric_limits<T>::epsilon()));
   }
@@ -320,7 +302,7 @@ Claim LinearColumns<T, Ctx>::verify() {
       end(kUnrepresentable);
       return Claim::none;
     }
-    if (have_digits(s_.ledger)) return Claim::confirmed;
+    if (have_digits(s_.ledger, *system_.A, s_.loose_rows)) return Claim::confirmed;
     s_.ledger.active = order_.bring_forward(s_.ledger.nonzero, remains);
   }
   restart_requested_ = true;

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/solvers/cg/column_ledger.hpp>
+#include <heddle/solvers/cg/loose_rows.hpp>
 #include <heddle/solvers/problem/result.hpp>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct LinearColumnsStorage {
   Packet<Ctx> packet;
   SmallMatrix<double, Space> factors;
   ColumnLedger ledger;
+  LooseRowsSearch loose_rows;
   std::vector<double> monitor_residuals;  // in the order of B
   LinearResult<T, Space> result;
 };

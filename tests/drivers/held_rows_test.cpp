@@ -121,23 +121,37 @@ TEST(HeldRows, InAnyUnit) {
   }
 }
 
-TEST(HeldRows, WithAGuessOrAPreconditionerOfTheCaller) {
+/// A stored preconditioner of the caller, its product as a function, or none, with and without a
+/// guess.
+TEST(HeldRows, WithAGuessAndAPreconditionerOfTheCaller) {
   HostContext context(1);
-  const HeldGrid grid{50, 1, 1e30};
-  MultiVector<double, HostSpace> guess(context, 50, 1);
-  for (Index i = 0; i < 50; ++i) guess.view()(i, 0) = 1.001 * grid.solution(i);
-  Problem problem{.A = grid.matrix(context), .rhs = grid.rhs(context, 1)};
-  problem.initial_guess = Block(std::move(guess));
-  Solution found = solve(problem);
-  ASSERT_EQ(found.status, SolveStatus::converged) << found.reason;
-  EXPECT_LE(grid.error(found), 1e-6);
-  std::vector<Triplet<double>> inverse;
-  for (Index i = 0; i < 50; ++i) inverse.push_back({i, i, i == 0 || i == 49 ? 1e-30 : .5});
-  problem.preconditioner = Matrix(csr_from_triplets<double>(context, 50, 50, inverse));
-  problem.initial_guess = {};
-  found = solve(problem);
-  ASSERT_EQ(found.status, SolveStatus::converged) << found.reason;
-  EXPECT_LE(grid.error(found), 1e-6);
+  for (const double tgv : {1e8, 1e14, 1e30}) {
+    const HeldGrid grid{50, 1, tgv};
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < 50; ++i) entries.push_back({i, i, i == 0 || i == 49 ? 1 / tgv : .5});
+    const Matrix stored(csr_from_triplets<double>(context, 50, 50, entries));
+    const Matrix function(50, 50, [&](auto X, auto Y) {
+      for (Index i = 0; i < 50; ++i) {
+        for (Index j = 0; j < X.cols(); ++j) {
+          Y(i, j) = entries[static_cast<std::size_t>(i)].value * X(i, j);
+        }
+      }
+    });
+    MultiVector<double, HostSpace> guess(context, 50, 2);
+    for (Index i = 0; i < 50; ++i) {
+      for (Index j = 0; j < 2; ++j) guess.view()(i, j) = 1.001 * grid.solution(i);
+    }
+    for (const std::optional<Matrix>& M : {std::optional<Matrix>{}, {stored}, {function}}) {
+      for (const bool guessed : {false, true}) {
+        Problem problem{.A = grid.matrix(context), .rhs = grid.rhs(context, 2)};
+        problem.preconditioner = M;
+        if (guessed) problem.initial_guess = Block(std::as_const(guess).view());
+        const Solution found = solve(problem);
+        ASSERT_EQ(found.status, SolveStatus::converged) << tgv << ": " << found.reason;
+        EXPECT_LE(grid.error(found), 1e-6) << tgv;
+      }
+    }
+  }
 }
 
 /// b_F drives the solution, and nothing is said or changed.

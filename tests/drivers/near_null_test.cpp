@@ -285,6 +285,30 @@ TEST(AutomaticPreconditioner, OfOneColumnChangesWhereItsStepsAreMany) {
   }
 }
 
+/// Springs of 1e8 and 1 in turn, the first pulled by 1e8: one step of CG with the diagonal brings
+/// ‖r‖ to 1e-8‖b‖ with a single row at its place. x falls by 1/100 at each soft spring.
+TEST(AutomaticPreconditioner, TakesOverWhereTheFirstOneLeavesNoDigits) {
+  HostContext context(1);
+  constexpr Index kOrder = 200;
+  const auto stiffness = [](Index spring) { return spring % 2 == 0 ? 1e8 : 1; };
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < kOrder; ++i) {
+    entries.push_back({i, i, stiffness(i) + stiffness(i + 1)});
+    if (i > 0) entries.push_back({i, i - 1, -stiffness(i)});
+    if (i > 0) entries.push_back({i - 1, i, -stiffness(i)});
+  }
+  std::vector<double> b(kOrder);
+  b[0] = 1e8;
+  Problem problem{.A = Matrix(csr_from_triplets<double>(context, kOrder, kOrder, entries)),
+                  .rhs = Block(kOrder, 1, b)};
+  const Solution found = solve(problem, {.device = DeviceChoice::host});
+  ASSERT_EQ(found.status, SolveStatus::converged) << found.reason;
+  EXPECT_LE(found.iterations, 60);
+  for (Index i = 0; i < kOrder; ++i) {
+    EXPECT_NEAR(std::get<Block>(found.vectors).view()(i, 0), 1 - .01 * double((i + 1) / 2), 1e-4);
+  }
+}
+
 TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
   HostContext context;
   Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
