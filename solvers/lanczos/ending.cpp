@@ -22,6 +22,26 @@ constexpr double kSignificant = 1e3;
 /// In units of that size: the distance of σ from the first value up to which θ tells values apart.
 constexpr double kNearFirst = 10;
 
+/// Whether a factor proves that no eigenvalue lies far below the first one. With a σ that lies far
+/// below all of them, a motion in rows that cancel to rounding has a θ without digits, and may be
+/// missed. F has another factor afterwards.
+template <Scalar T, class Ctx>
+bool excludes_smaller(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                      const LanczosOperator<T, Ctx>& F,
+                      const EigenResult<T, typename Ctx::Space>& result) {
+  if (!F.in_standard_form() || !F.map().inverts()) return true;
+  const double first = result.eigenvalues.front();
+  const double least = kSignificant * result.error_bounds.front();
+  double size = std::abs(first) > least ? std::abs(first) : 0;
+  for (const double value : result.eigenvalues) {
+    if (!(value - first > least)) continue;
+    size = std::max(size, value - first);
+    break;
+  }
+  if (size == 0 || kNearFirst * size >= 1 / F.map().theta_of(first)) return true;
+  return problem.shifted_inverse->factor(context, first - size);
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -146,24 +166,6 @@ bool BlockLanczosSolve<T, Ctx>::verify(const EigenConvergence& convergence) {
   return false;
 }
 
-/// Whether a factor proves that no eigenvalue lies far below the first one. With a σ that lies far
-/// below all of them, a motion in rows that cancel to rounding has a θ without digits, and may be
-/// missed. F has another factor afterwards.
-template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::excludes_smaller() {
-  if (!F_.in_standard_form() || !F_.map().inverts()) return true;
-  const double first = result_.eigenvalues.front();
-  const double least = kSignificant * result_.error_bounds.front();
-  double size = std::abs(first) > least ? std::abs(first) : 0;
-  for (const double value : result_.eigenvalues) {
-    if (!(value - first > least)) continue;
-    size = std::max(size, value - first);
-    break;
-  }
-  if (size == 0 || kNearFirst * size >= 1 / F_.map().theta_of(first)) return true;
-  return problem_.shifted_inverse->factor(context_, first - size);
-}
-
 template <Scalar T, class Ctx>
 void BlockLanczosSolve<T, Ctx>::finish() {
   if (!verification_.measured() && has_pairs_) verify(pairs_.convergence());
@@ -181,7 +183,8 @@ void BlockLanczosSolve<T, Ctx>::finish() {
                                         !verification_.verdict().digits && s_.shape.max_basis > 0 &&
                                         !F_.map().inverts() && options_.which == Which::smallest;
   if (result_.inverse_reaches_more_digits) result_.reason += kMoreDigits;
-  if (result_.status == SolveStatus::converged && !excludes_smaller()) {
+  if (result_.status == SolveStatus::converged &&
+      !excludes_smaller(context_, problem_, F_, result_)) {
     result_.status = SolveStatus::stagnated;
     result_.converged.assign(result_.converged.size(), false);
     result_.reason += kUnproven;

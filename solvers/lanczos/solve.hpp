@@ -64,7 +64,6 @@ class BlockLanczosSolve {
   void rayleigh_ritz();
   bool finished();
   void restart();
-  bool excludes_smaller();
   void finish();
 
   bool solve_ritz();

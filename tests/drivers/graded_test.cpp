@@ -76,6 +76,42 @@ TEST(Graded, TinyMassesInPlaceOfZeros) {
   }
 }
 
+/// Rows that a spring joins cancel to rounding from 1e16 on. The stored matrix then has a negative
+/// eigenvalue: (1, 2, 2, 1) in these rows and their neighbours has an energy of 4 − 8.
+TEST(Graded, AMotionThatRoundingHidesIsNotMissed) {
+  HostContext context(1);
+  for (const Index n : {20, 40, 100, 400}) {
+    for (const double s : {1e17, 1e18, 1e20, 1e25}) {
+      Springs chain = held_chain(n, 1);
+      chain.between[static_cast<std::size_t>(n / 2)] = s;
+      const Request request{.nev = 2, .max_iterations = 50};
+      const Solution solution = solve(chain.problem(context), request);
+      const bool right = solution.eigenvalues[0] < 0;
+      EXPECT_TRUE(right || solution.status != SolveStatus::converged) << n << ", " << s;
+    }
+  }
+}
+
+/// What the entries tell of values beside such a spring is less than six digits from 1e10 on.
+TEST(Graded, ValuesBesideAStiffSpringHaveSixDigitsOrAreNotConverged) {
+  HostContext context(1);
+  for (const Index n : {3, 40, 400}) {
+    for (const double s : {1e4, 1e6, 1e8, 1e10, 1e12, 1e14}) {
+      Springs chain = held_chain(n, 1);
+      chain.between[static_cast<std::size_t>(n / 2)] = s;
+      const Solution solution = solve(chain.problem(context), {.nev = 1, .max_iterations = 50});
+      EXPECT_TRUE(s > 1e4 || solution.status == SolveStatus::converged) << n;
+      if (solution.status != SolveStatus::converged) continue;
+      const double value = solution.eigenvalues[0];
+      const double bound = solution.error_bounds[0];
+      EXPECT_LE(bound, 1e-6 * value) << n << ", " << s;
+      EXPECT_EQ(chain.below(value - bound), 0);
+      EXPECT_EQ(chain.below(value + bound), 1);
+      EXPECT_LE(s, 1e10);
+    }
+  }
+}
+
 /// A motion without energy beside eigenvalues up to 1e20, which small masses have.
 TEST(Graded, AllPairsOfAFreeChainWithTinyMasses) {
   Springs chain{std::vector<double>(11, 1.0), {}};
