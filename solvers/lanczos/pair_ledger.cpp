@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/solvers/iteration/norm_of.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <numeric>
@@ -122,12 +123,11 @@ double lacking(const CopyTest& test, const LanczosRitz& ritz, Index first, std::
 /// beyond it.
 double displacement(std::span<const double> values, const std::vector<double>& errors,
                     std::size_t place) {
-  double square = 0;
-  for (std::size_t j = 0; j < errors.size(); ++j) {
+  return norm_of(0, std::ssize(errors), [&](Index i) {
+    const auto j = static_cast<std::size_t>(i);
     const bool reaches = errors[j] > std::abs(values[j] - values[place]);
-    if (j != place && reaches) square += errors[j] * errors[j];
-  }
-  return std::sqrt(square);
+    return j != place && reaches ? errors[j] : 0;
+  });
 }
 
 }  // namespace
