@@ -315,6 +315,9 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   errors.solver = smaller(own + own_rounding) - smaller(own);
   errors.rounding = rounding_of(convergence, j);
   errors.placing = placing_error(j, convergence, neighbours);
+  if (!neighbours.least_bounds.empty()) {
+    errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
+  }
   return errors;
 }
 
