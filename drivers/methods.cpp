@@ -72,6 +72,7 @@ Solved<T, Space> solved(EigenResult<T, Space> result) {
   solution.limited_by_rounding = result.limited_by_rounding;
   solution.straddles = result.straddles;
   solution.inverse_reaches_more_digits = result.inverse_reaches_more_digits;
+  solution.completeness = result.completeness;
   solution.orthogonality = result.orthogonality;
   return {std::move(solution), std::move(result.eigenvectors)};
 }
@@ -84,6 +85,7 @@ Solved<T, Space> solved(SingularResult<T, Space> result) {
   for (const double sigma : result.singular_values) solution.eigenvalues.push_back(sigma * sigma);
   solution.error_bounds = result.error_bounds;
   solution.limited_by_rounding = result.limited_by_rounding;
+  solution.completeness = result.completeness;
   solution.orthogonality = result.orthogonality;
   return {std::move(solution), std::move(result.right_vectors), std::move(result.left_vectors)};
 }

@@ -59,6 +59,7 @@ struct Solution {
   std::vector<bool> limited_by_rounding;
   std::vector<bool> straddles;               ///< as in `EigenResult`
   bool inverse_reaches_more_digits = false;  ///< as in `EigenResult`
+  CompletenessEvidence completeness;         ///< of an eigensolver
   double orthogonality = 0;
   Index matrix_passes = 0;
   std::vector<double> backward_errors;

@@ -112,6 +112,8 @@ void add_accuracy(Json& json, const Config& config, const Solution& result) {
     json["error_bounds"] = result.error_bounds;
     json["limited_by_rounding"] = result.limited_by_rounding;
     if (config.request.interval) json["straddles"] = result.straddles;
+    json["completeness"] = {{"method", result.completeness.name()},
+                            {"proven", result.completeness.proven}};
     json["orthogonality"] = result.orthogonality;
   } else if (solves_least_squares(config)) {
     json["residuals"] = result.residuals;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,14 @@ def _array(values: list[Any]) -> np.ndarray:
     return np.array(values, dtype=np.float64)
 
 
+class Completeness(NamedTuple):
+    """How far the pairs are known to be all that were wanted: the method that looked for others,
+    and whether it is a proof, up to the error bounds of the values."""
+
+    method: str
+    proven: bool
+
+
 @dataclass(repr=False, eq=False)
 class Result:
     """How a solve ended, and what it has found. Arrays that a problem does not have are empty.
@@ -48,7 +56,8 @@ class Result:
     `error_bounds` bound the errors of the eigenvalues or singular values. `error_estimates` estimate
     |x - A^-1 b| / |x| of linear systems in the energy norm. `straddles` marks the eigenvalues of an
     interval that may lie beyond one of its ends, by their error bounds. `null_vectors` counts the
-    leading pairs with lambda = 0 that the graph of A showed before the solve. `asymmetry` is the
+    leading pairs with lambda = 0 that the graph of A showed before the solve. `completeness` says what
+    shows that no pair is missing, and whether this is a proof. `asymmetry` is the
     largest |a_ij - a_ji| relative to the largest entry that `symmetrize` has removed. `peak_bytes`
     is the largest memory that the solve held on its device, `peak_bytes_most` that on the device of
     several that held most."""
@@ -77,6 +86,7 @@ class Result:
     error_estimates: np.ndarray
     infinite_eigenvalues: int
     null_vectors: int
+    completeness: Completeness
     orthogonality: float
     history: np.ndarray
     timings: dict[str, Any] = field(default_factory=dict)
@@ -222,6 +232,7 @@ def result_of(solution: _core.Solution, dtype: np.dtype) -> Result:
         error_estimates=_array(solution.error_estimates),
         infinite_eigenvalues=solution.infinite_eigenvalues,
         null_vectors=solution.null_vectors,
+        completeness=Completeness(*solution.completeness),
         orthogonality=solution.orthogonality,
         history=records,
         timings={
@@ -256,6 +267,7 @@ def joined(first: Result, second: Result) -> Result:
         reason=worse.reason,
         iterations=first.iterations + second.iterations,
         operator_applications=first.operator_applications + second.operator_applications,
+        completeness=second.completeness if first.completeness.proven else first.completeness,
         orthogonality=max(first.orthogonality, second.orthogonality),
         history=np.concatenate([first.history, second.history]),
         timings={

@@ -84,6 +84,11 @@ void bind_solution(nb::module_& m) {
       .def_ro("error_bounds", &Solution::error_bounds)
       .def_ro("limited_by_rounding", &Solution::limited_by_rounding)
       .def_ro("straddles", &Solution::straddles)
+      .def_prop_ro("completeness",
+                   [](const Solution& self) {
+                     const CompletenessEvidence& known = self.completeness;
+                     return nb::make_tuple(std::string(known.name()), known.proven);
+                   })
       .def_ro("orthogonality", &Solution::orthogonality)
       .def_ro("matrix_passes", &Solution::matrix_passes)
       .def_ro("backward_errors", &Solution::backward_errors)

@@ -32,6 +32,7 @@ auto ColumnOrder<T, Ctx>::begin(ConstBlockView<T, Space> B, const LinearOptions&
     column.limit =
         options.tolerance *
         (options.criterion == LinearCriterion::relative ? column.rhs_norm : column.scale);
+    if (!std::isfinite(norm)) column.limit = 0;  // an infinite residual is not within it
   }
   return stop;
 }

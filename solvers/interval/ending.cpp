@@ -100,6 +100,15 @@ void IntervalSolve<T, Ctx>::finish() {
       if (j != target) copy<T>(context_, s_->X.columns(j, 1), s_->X.columns(target, 1));
     }
   }
+  if (s_ && !search_ && crowded_.empty()) {
+    const auto small = [&](Index j) {
+      return convergence_.residual_is_rounding(s_->value(j), s_->residual(j));
+    };
+    result_.completeness = {CompletenessMethod::dense,
+                            std::all_of(s_->inside.begin(), s_->inside.end(), small)};
+  } else if (search_ && result_.status == SolveStatus::converged) {
+    result_.completeness = {CompletenessMethod::random_search};
+  }
   result_.eigenvectors = s_ ? std::move(s_->X) : MultiVector<T, Space>(context_, rows_.local, 0);
   const bool lenient = result_.status == SolveStatus::converged && convergence_.is_at_rounding();
   result_.reason = fmt::format("{}{}: {} pairs in {} iterations", engine_.reason(),

@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/iteration/norm_of.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <limits>
 #include <type_traits>
@@ -40,9 +41,7 @@ enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kSizeOfRo
 
 /// The part of residual j in the span of the other vectors of V, from VᵀR.
 double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
-  double square = 0;
-  for (Index i = 0; i < VR.rows; ++i) square += i == j ? 0 : VR(i, j) * VR(i, j);
-  return std::sqrt(square);
+  return norm_of(0, VR.rows, [&](Index i) { return i == j ? 0 : VR(i, j); });
 }
 
 /// The share of a value that rounding in stiff rows may cost.
@@ -190,8 +189,9 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
   correct_values(G, VR);
   for (Index j = 0; j < k; ++j) {
     residuals_.push_back(numbers(j, kResidual) / numbers(j, kNorm));
-    dual_residuals_.push_back(error_norms_.dual_norm(numbers(j, kDualResidual)) /
-                              std::sqrt(G(j, j)));
+    dual_residuals_.push_back(
+        error_norms_.dual_norm(numbers(j, kDualResidual), numbers(j, kResidual)) /
+        std::sqrt(G(j, j)));
     squares_.push_back(G(j, j));
     couplings_.push_back(
         std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
@@ -315,6 +315,9 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   errors.solver = smaller(own + own_rounding) - smaller(own);
   errors.rounding = rounding_of(convergence, j);
   errors.placing = placing_error(j, convergence, neighbours);
+  if (!neighbours.least_bounds.empty()) {
+    errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
+  }
   return errors;
 }
 

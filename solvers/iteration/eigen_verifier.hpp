@@ -33,6 +33,9 @@ struct Neighbours {
   std::span<const double> own_bounds{};
   /// The rounding errors of the values to which these bounds belong. Empty if they are included.
   std::span<const double> own_roundings{};
+  /// The least bounds of the errors of the verified values, whatever else is known. Empty if there
+  /// are none.
+  std::span<const double> least_bounds{};
   /// Whether the vectors are results of solves with A − σB. These leave no errors in stiff rows, so
   /// that what rounding allows there is no fault of the method.
   bool solved = false;
@@ -57,7 +60,7 @@ struct ValueErrors {
   double iteration = 0;  ///< a bound of what further steps of the solver may reduce
   double solver = 0;     ///< what rounding in the solver adds to its own bound
   double rounding = 0;   ///< that of the Rayleigh quotient
-  double placing = 0;    ///< the least bound where rounding decides which eigenvalue has the place
+  double placing = 0;    ///< the least bound where it is open which eigenvalue has the place
 
   double total() const noexcept { return std::max(iteration + solver + rounding, placing); }
 

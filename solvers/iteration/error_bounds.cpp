@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
+#include <heddle/solvers/iteration/norm_of.hpp>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -20,8 +21,7 @@ double edge(double outermost, double distance, double sign) {
 double ErrorBounds::change(double spread, double gap) noexcept {
   // Of [Θ Eᵀ; E M], ‖E‖ = `spread`, where the spectra of Θ and M are separated by `gap`.
   if (std::isinf(gap) || spread == 0) return spread * 0;
-  const double square = spread * spread;
-  return 2 * square / (gap + std::sqrt(gap * gap + 4 * square));
+  return 2 * spread * (spread / (gap + std::hypot(gap, 2 * spread)));  // E² may underflow
 }
 
 void ErrorBounds::reserve(Index pairs) {
@@ -97,27 +97,22 @@ void ErrorBounds::list_edges(Index placed) {
 /// Bounds those pairs of a cluster that were added before number `placed` by √(Σ ρ²) over them.
 void ErrorBounds::bound_places(Index first, Index end, Index placed) {
   const auto is_placed = [&](Index i) { return static_cast<Index>(place(i)) < placed; };
-  double square = 0;
+  const double spread =
+      norm_of(first, end, [&](Index i) { return is_placed(i) ? residual(i) : 0.0; });
   for (Index i = first; i < end; ++i) {
-    if (is_placed(i)) square += residual(i) * residual(i);
-  }
-  for (Index i = first; i < end; ++i) {
-    if (is_placed(i)) spreads_[place(i)] = bounds_[place(i)] = std::sqrt(square);
+    if (is_placed(i)) spreads_[place(i)] = bounds_[place(i)] = spread;
   }
 }
 
 /// Bounds the pairs `first` … `end` − 1 together, where all other eigenvalues lie below `down` or
 /// above `up`.
 void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
-  double square = 0;
-  double coupling_square = 0;
   for (Index i = first; i < end; ++i) {
     if (joint_[place(i)] == 0) return;
-    square += residual(i) * residual(i);
-    coupling_square += couplings_[place(i)] * couplings_[place(i)];
   }
-  const double spread = std::sqrt(square);
-  const double coupling = end - first > 1 ? std::sqrt(coupling_square) : 0;
+  const double spread = norm_of(first, end, [&](Index i) { return residual(i); });
+  const double coupling =
+      end - first > 1 ? norm_of(first, end, [&](Index i) { return couplings_[place(i)]; }) : 0;
   for (Index i = first; i < end; ++i) {
     const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
     const double bound = change(spread, gap) + coupling;

@@ -30,6 +30,9 @@ constexpr Index kTerms = 20;
 /// in a row 10³⁰ times larger than the others then counts for nothing.
 constexpr double kRootOfRows = 0.25;
 
+/// Terms of a sum of squares below this may have lost digits to underflow.
+constexpr double kLeastSquare = 1e-290;
+
 /// A coupling β below this share of α ends the steps: their space is invariant.
 template <Scalar T>
 constexpr double kInvariant = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -81,7 +84,11 @@ void ErrorNorms<T, Ctx>::prepare(Ctx& context, const EigenProblem<T, Ctx>& probl
   mu_ = 1;
   if (problem.B != nullptr) {
     weighs_B_ = problem.B->absolute_row_sums(context, weights_B_.view());
-    if (weighs_B_) reciprocals<T>(context, weights_B_.view(), inverse_.view());
+    if (weighs_B_) {
+      reciprocals<T>(context, weights_B_.view(), inverse_.view());
+      column_norms<T>(context, inverse_.view(), number_.view(1, 1));
+      norm_of_inverse_ = fetched(context);
+    }
     mu_ = estimate_mu(context, *problem.B);
   }
   if (weighs_A_) weigh_rows(context, problem.A->row_range());
@@ -169,9 +176,12 @@ void ErrorNorms<T, Ctx>::measure_residuals(Ctx& context, ConstBlock R, Numbers n
 }
 
 template <Scalar T, class Ctx>
-double ErrorNorms<T, Ctx>::dual_norm(double number) const noexcept {
+double ErrorNorms<T, Ctx>::dual_norm(double number, double norm) const noexcept {
   if (mu_ == 0) return std::numeric_limits<double>::infinity();
-  return (weighs_B_ ? std::sqrt(number) : number) / std::sqrt(mu_);
+  if (!weighs_B_) return number / std::sqrt(mu_);
+  const double weighted =
+      number < kLeastSquare ? norm * std::sqrt(norm_of_inverse_) : std::sqrt(number);
+  return weighted / std::sqrt(mu_);
 }
 
 template <Scalar T, class Ctx>

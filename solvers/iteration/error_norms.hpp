@@ -47,8 +47,9 @@ class ErrorNorms {
   /// Queues for each column r of R a number (b×1) that `dual_norm` takes.
   void measure_residuals(Ctx& context, ConstBlock R, Numbers numbers) const;
 
-  /// An upper bound of ‖r‖ in the norm of B⁻¹. Infinite for a singular B.
-  double dual_norm(double number) const noexcept;
+  /// An upper bound of ‖r‖ in the norm of B⁻¹. Infinite for a singular B. `norm`: ‖r‖₂, which
+  /// counts where squares underflow.
+  double dual_norm(double number, double norm) const noexcept;
 
   /// Queues for each column x of X a number (b×1) that `size_A` takes.
   void measure_sizes_A(Ctx& context, ConstBlock X, Numbers numbers) const;
@@ -83,7 +84,8 @@ class ErrorNorms {
   MultiVector<T, Space> weights_B_, inverse_;  // d, 1/d
   MultiVector<T, Space> work_;                 // four vectors of the Lanczos steps
   SmallMatrix<double, Space> number_;
-  double harmonic_mean_ = 0;  // of the a that are not 0
+  double harmonic_mean_ = 0;    // of the a that are not 0
+  double norm_of_inverse_ = 0;  // √(Σ 1/d²), at least the largest 1/d
   bool weighs_A_ = false;
   bool weighs_B_ = false;
   double mu_ = 1;

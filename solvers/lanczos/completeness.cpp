@@ -88,6 +88,12 @@ bool Completeness::others_would_show(bool full) const {
   return (!guessed_ && most < block_) || next_is_at_rest(full);
 }
 
+CompletenessMethod Completeness::method(bool converged, bool full) const {
+  if (converged && !pairs_.checking()) return CompletenessMethod::random_block;
+  const bool searched = none_missed() && ritz_.order() > 0 && others_would_show(full);
+  return converged || searched ? CompletenessMethod::random_search : CompletenessMethod::none;
+}
+
 bool Completeness::next_is_at_rest(bool full) const {
   const double theta = ritz_.value(0);
   const double residual = ritz_.residual(0);

@@ -60,6 +60,10 @@ class Completeness {
   /// For a check that has found no pair: whether it would have found a missed pair.
   bool others_would_show(bool full) const;
 
+  /// At the end of a solve: what shows that no wanted pair is missing. `converged`: whether it has
+  /// converged.
+  CompletenessMethod method(bool converged, bool full) const;
+
   /// For a check that has found no pair: whether the remaining changes of the leading Ritz value
   /// are too small to reach the wanted pairs. Errors of Ritz values are proportional to the squares
   /// of the errors of their vectors.

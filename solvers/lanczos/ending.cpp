@@ -179,6 +179,12 @@ void BlockLanczosSolve<T, Ctx>::finish() {
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
   result_.status = engine_.conclude(
       {converged, options_.nev, "pairs", result_.iterations, "cycles", worst}, result_.reason);
+  if (s_.shape.max_basis > 0) {
+    result_.completeness = {
+        completeness_.method(result_.status == SolveStatus::converged, basis_.full())};
+  } else if (!result_.eigenvalues.empty()) {
+    result_.completeness = {CompletenessMethod::dense, verification_.verdict().residuals};
+  }
   result_.inverse_reaches_more_digits = result_.status == SolveStatus::converged &&
                                         !verification_.verdict().digits && s_.shape.max_basis > 0 &&
                                         !F_.map().inverts() && options_.which == Which::smallest;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/solvers/iteration/norm_of.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
+#include <heddle/solvers/lanczos/copy_test.hpp>
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <numeric>
 #include <utility>
@@ -47,16 +49,6 @@ void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, P
   }
 }
 
-/// The error of some ε‖F‖ that rounding leaves in the projection T of F. `first`: the eigenvalue
-/// nearest to the wanted end.
-double noise_of_projection(const SpectralMap& map, const PencilNorms& norms, double epsilon,
-                           double first) {
-  const double theta = map.theta_of(first);
-  const bool is_C = !map.inverts() && !map.filters();
-  const double norm = is_C ? std::max(norms.C(), std::abs(theta)) : theta;
-  return EigenConvergence::kRoundingOfValues * epsilon * norm;
-}
-
 /// Notes what the bounds of the first `earlier` pairs, and of those that a check has found, lack.
 /// The pairs found are orthogonal to the earlier ones, yet the residual of an earlier pair i may
 /// couple it to a pair found j. So the gap of i ends at j, and j changes by this coupling, too.
@@ -72,69 +64,27 @@ void forget_gaps(PairList& pairs, Index earlier, double norm_B) {
   }
 }
 
-/// Tells Ritz values λ of a check from further copies of locked values.
-struct CopyTest {
-  const SpectralMap& map;
-  const EigenConvergence& convergence;
-  const PairList& locked;
-  const PencilNorms& norms;
-  double epsilon;
-  double largest_rounding;
-
-  /// Whether λ is better than a locked value of which it is no copy.
-  bool is_better(double lambda) const {
-    for (std::size_t i = locked.values.size(); i-- > 0;) {
-      if (!map.before(lambda, locked.values[i])) return false;
-      if (!is_copy(lambda, i)) return true;
-    }
-    return false;
-  }
-
-  /// Whether λ may be another copy of locked value i. A Ritz value is never better than the
-  /// eigenvalue for which it stands. So a value that differs by more than the error of the locked
-  /// one and rounding is no copy. The tolerance may be much coarser, and so may rounding errors of
-  /// ‖A‖ where F is an inverse.
-  bool is_copy(double lambda, std::size_t i) const {
-    const double value = locked.values[i];
-    if (convergence.is_zero(lambda, 0) && convergence.is_zero(value, 0)) return true;
-    const double first = map.before(lambda, value) ? lambda : value;
-    const double noise = noise_of_projection(map, norms, epsilon, first);
-    const double rounding = std::max(map.value_error(map.theta_of(value), noise), largest_rounding);
-    return std::abs(lambda - value) <= locked.errors[i] + rounding;
-  }
-};
-
-/// What the error bound of locked pair i lacks if the eigenvalues of F next to it are the Ritz
-/// values of a check from number `first` on. Bounds assume that the Ritz values of a basis stand
-/// for all eigenvalues beside them. In a cluster that is larger than the basis they do not: a check
-/// then finds its Ritz values in the gap that the bound assumes.
-double lacking(const CopyTest& test, const LanczosRitz& ritz, Index first, std::size_t i) {
-  const SpectralMap& map = test.map;
-  while (first < ritz.order() && test.is_copy(map.lambda_at(ritz.value(first)), i)) ++first;
-  if (first == ritz.order()) return 0;
-  const double theta = map.theta_of(test.locked.values[i]);
-  const double gap = std::max(0.0, theta - ritz.value(first));
-  return map.value_error(theta, ErrorBounds::change(test.locked.spreads[i], gap)) -
-         test.locked.errors[i];
-}
-
 /// How far a value may be from the eigenvalue of its place, because values with larger errors reach
 /// beyond it.
 double displacement(std::span<const double> values, const std::vector<double>& errors,
                     std::size_t place) {
-  double square = 0;
-  for (std::size_t j = 0; j < errors.size(); ++j) {
+  return norm_of(0, std::ssize(errors), [&](Index i) {
+    const auto j = static_cast<std::size_t>(i);
     const bool reaches = errors[j] > std::abs(values[j] - values[place]);
-    if (j != place && reaches) square += errors[j] * errors[j];
-  }
-  return std::sqrt(square);
+    return j != place && reaches ? errors[j] : 0;
+  });
 }
 
 }  // namespace
 
 PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
                        const BlockLanczosShape& shape)
-    : map_(map), ritz_(ritz), nev_(shape.nev), max_basis_(shape.max_basis) {
+    : map_(map),
+      ritz_(ritz),
+      n_(shape.n),
+      nev_(shape.nev),
+      block_(shape.block),
+      max_basis_(shape.max_basis) {
   const auto pairs = static_cast<std::size_t>(shape.pairs());
   for (PairList* pairs_of : {&locked_, &wanted_}) {
     for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs);
@@ -142,7 +92,8 @@ PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
   for (PairList* pairs_of : {&beyond_, &beside_}) {
     for (std::vector<double>* list : pairs_of->lists()) list->reserve(pairs + kBeyond + 1);
   }
-  for (std::vector<double>* list : {&scaled_, &roundings_, &own_errors_, &own_roundings_})
+  for (std::vector<double>* list :
+       {&scaled_, &roundings_, &own_errors_, &own_roundings_, &own_leasts_})
     list->reserve(pairs);
   own_order_.reserve(pairs);
   bounds_.reserve(shape.max_basis);
@@ -278,6 +229,7 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
   });
   own_errors_.clear();
   own_roundings_.clear();
+  own_leasts_.clear();
   const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
   for (std::size_t place = 0; place < order.size(); ++place) {
     const std::size_t j = order[place];
@@ -286,14 +238,16 @@ Neighbours PairLedger::neighbours(std::span<const double> measured) {
     own_errors_.push_back(wanted_.errors[j] +
                           (map_.inverts() ? change : std::max(0.0, change - rounding)));
     const bool is_locked = checking_ && j < locked_.values.size();
-    const double gap_lost = is_locked ? lacking(test, ritz_, next, j) : 0;
+    const double gap_lost = is_locked ? test.lacking(ritz_, next, j) : 0;
     own_roundings_.push_back(rounding + std::max(wanted_.excesses[j], gap_lost));
+    own_leasts_.push_back(wanted_.leasts[j]);
   }
   for (std::size_t place = 0; place < own_errors_.size(); ++place) {
     own_roundings_[place] += displacement(measured, own_errors_, place);
   }
   others.own_bounds = own_errors_;
   others.own_roundings = own_roundings_;
+  others.least_bounds = own_leasts_;
   return others;
 }
 
@@ -368,6 +322,15 @@ Index PairLedger::lock_exact(Index most, double rounding) {
 std::vector<Index> PairLedger::begin_check(std::span<const double> roundings) {
   for (const double each : roundings) largest_rounding_ = std::max(largest_rounding_, each);
   const Index earlier = checking_ ? locked() : wanted_.size();
+  if (!checking_) {
+    const double noise = noise_of_projection(map_, norms_, epsilon_, first_value());
+    const CrowdTest crowds{map_, ritz_, wanted_, known_, locked(), noise};
+    const double wider = std::sqrt(static_cast<double>(n_) / static_cast<double>(block_));
+    for (Index j = known_; j < wanted_.size(); ++j) {
+      const auto pair = static_cast<std::size_t>(j);
+      wanted_.leasts[pair] = wider * crowds.width(pair, block_);
+    }
+  }
   checking_ = true;
   locked_ = wanted_;
   forget_gaps(locked_, earlier, norms_.B);
@@ -384,7 +347,8 @@ std::vector<Index> PairLedger::begin_check(std::span<const double> roundings) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto j = static_cast<std::size_t>(order[i]);
     PairList& list = std::ssize(locked_.values) < nev_ ? locked_ : beyond_;
-    list.add(all.values[j], all.residuals[j], all.errors[j], all.spreads[j], all.excesses[j]);
+    list.add(all.values[j], all.residuals[j], all.errors[j], all.spreads[j], all.excesses[j],
+             all.leasts[j]);
   }
   order.resize(static_cast<std::size_t>(nev_));
   return order;

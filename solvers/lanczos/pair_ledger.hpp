@@ -17,24 +17,28 @@ namespace heddle::detail {
 /// Eigenvalues λ, their residual norms ‖A x − λ B x‖/‖x‖, as estimated or measured, and bounds of
 /// their errors. `spreads`: E of each bound in terms of F, see `ErrorBounds`, 0 if the bound
 /// assumes no gap between eigenvalues of F. What the bounds lack, because they assume gaps that a
-/// check has refuted, is in `excesses`.
+/// check has refuted, is in `excesses`. `leasts`: the least bounds of values in clusters of which a
+/// basis may not have shown all, see `PairLedger::begin_check`.
 struct PairList {
   std::vector<double> values;
   std::vector<double> residuals;
   std::vector<double> errors;
   std::vector<double> spreads{};
   std::vector<double> excesses{};
+  std::vector<double> leasts{};
 
   Index size() const noexcept { return std::ssize(values); }
-  std::array<std::vector<double>*, 5> lists() noexcept {
-    return {&values, &residuals, &errors, &spreads, &excesses};
+  std::array<std::vector<double>*, 6> lists() noexcept {
+    return {&values, &residuals, &errors, &spreads, &excesses, &leasts};
   }
-  void add(double value, double residual, double error, double spread = 0, double excess = 0) {
+  void add(double value, double residual, double error, double spread = 0, double excess = 0,
+           double least = 0) {
     values.push_back(value);
     residuals.push_back(residual);
     errors.push_back(error);
     spreads.push_back(spread);
     excesses.push_back(excess);
+    leasts.push_back(least);
   }
   void clear() noexcept {
     for (std::vector<double>* list : lists()) list->clear();
@@ -138,6 +142,12 @@ class PairLedger {
   /// Locks all of `wanted()`, sorts them, drops all but the best `nev` and begins a check. Returns
   /// the former places of the locked pairs, in the new order. Empty if they keep their places.
   /// `roundings`: the rounding errors of values, as far as they have been measured.
+  ///
+  /// A basis from b random vectors holds b directions of a cluster that it has not resolved, and
+  /// their values are those of a random part of it. A value with b or more Ritz values within the
+  /// spread of its bound may belong to such a cluster, whose other values a check does not resolve
+  /// either. Its least bound is then √(n/b) times the distance of the outermost of these Ritz
+  /// values: as many times wider may a cluster of up to n values be.
   std::vector<Index> begin_check(std::span<const double> roundings = {});
 
   /// Locks exactly those of the measured pairs that have passed. Returns the places of the other
@@ -158,7 +168,9 @@ class PairLedger {
 
   const SpectralMap& map_;
   const LanczosRitz& ritz_;
+  Index n_;
   Index nev_;
+  Index block_;
   Index max_basis_;
   Criterion criterion_ = Criterion::norm;
   double tolerance_ = 0;
@@ -174,7 +186,7 @@ class PairLedger {
   bool must_settle_ = false;            // whether `settled` decides beside residuals
   double largest_rounding_ = 0;         // of all that were measured
   std::vector<std::size_t> own_order_;  // the places of the best pairs in `wanted_`, best first
-  std::vector<double> own_errors_, own_roundings_;
+  std::vector<double> own_errors_, own_roundings_, own_leasts_;
   std::vector<double> scaled_;
   Index known_ = 0;
   Index leading_ = 0;

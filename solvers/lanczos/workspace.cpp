@@ -31,6 +31,7 @@ void BlockLanczosWorkspace<T, Ctx>::Storage::reset() {
   result.status = SolveStatus::breakdown;
   result.reason.clear();
   result.iterations = result.operator_applications = result.inverse_applications = 0;
+  result.completeness = {};
   result.orthogonality = 0;
   result.history.clear();
   result.orthogonalization = {};

@@ -133,6 +133,11 @@ void LobpcgSolve<T, Ctx>::finish() {
                            : *std::max_element(result_.residuals.begin(), result_.residuals.end());
   result_.status = engine_.conclude(
       {converged, options_.nev, "pairs", result_.iterations, "iterations", worst}, result_.reason);
+  if (s_.spans_space() && has_pairs) {
+    result_.completeness = {CompletenessMethod::dense, verification_.verdict().residuals};
+  } else {
+    result_.completeness = {missed_pairs_.method()};
+  }
   // The residuals are small against ‖A‖, yet not small enough for digits of the values.
   const bool unfinished = result_.status == SolveStatus::stagnated ||
                           result_.status == SolveStatus::max_iterations ||

@@ -32,6 +32,7 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream, Index constra
   s_.scaled_constraints.prepare(context_, blocks.basis_of_constraints(constraints),
                                 s_.row_scale.columns(1, 1), blocks.S().W);
   const Index soft = motions_.find(s_.wanted_values.front(), constraints > 0, columns, stream + 3);
+  method_ = motions_.method();
   blocks.set_w(soft);
   if (soft == 0) draw_weighted_W(std::min(blocks.kSearchWidth, columns), stream + 2);
   while (true) {

@@ -65,8 +65,11 @@ class MissedPairs {
   /// value, another search is needed once the pairs have converged.
   void conclude();
 
+  /// What shows that no pair is missing: the method of the search that has found nothing.
+  CompletenessMethod method() const noexcept { return done_ ? method_ : CompletenessMethod::none; }
+
   /// Saves or loads the state between iterations.
-  void archive(Archive& archive) { archive.values(done_); }
+  void archive(Archive& archive) { archive.values(done_, method_); }
 
  private:
   void list_wanted(std::vector<double>& values) const;
@@ -81,7 +84,8 @@ class MissedPairs {
   Storage& s_;
   SoftMotions<T, Ctx> motions_;
   bool due_ = false;
-  bool done_ = false;  // whether a search has found nothing
+  bool done_ = false;                                     // whether a search has found nothing
+  CompletenessMethod method_ = CompletenessMethod::none;  // of the last search
 };
 
 }  // namespace heddle::detail

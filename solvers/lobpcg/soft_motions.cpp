@@ -45,22 +45,26 @@ constexpr double kSafety = 1.3;
 
 template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std::uint64_t stream) {
+  method_ = CompletenessMethod::random_search;
   if (most < kSlab) return 0;
   const double inverse_scale = inverse_scale_of_X();
   const double largest = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
   const double stiffness = std::min(largest, s_.pairs.convergence().scale(0) * inverse_scale);
   if (!(stiffness > kStiff) || !choose_rows(inverse_scale, constrained)) return 0;
+  if (!constrained) method_ = CompletenessMethod::stiff_rows;
   s_.blocks.set_w(most);
   if (!constrained && options_.which == Which::smallest) {
     // A factor of few rows costs less than CG. Many rows are not even copied where CG is enough.
     if (!few_rows_ && hides_nothing(stream)) return 0;
     const auto factor = StiffFactor<T, Ctx>::make(context_, problem_, s_.row_scale.columns(1, 1),
                                                   s_.row_scale.columns(inverse_D_, 1));
+    if (factor) method_ = CompletenessMethod::stiff_factor;
     if (factor && factor->factor(context_, softest().limit)) return 0;
     if (!factor && few_rows_ && hides_nothing(stream)) return 0;
     stream += kLooks;
     const Index found = factor ? find_by(*factor, stream) : 0;
     if (found > 0) return found;
+    method_ = CompletenessMethod::stiff_rows;
   }
   draw(slab(0), stream);
   // The polynomial grows where D⁻¹A, or −D⁻¹A at the largest end, is negative. How far it is

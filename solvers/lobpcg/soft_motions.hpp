@@ -47,6 +47,9 @@ class SoftMotions {
   /// random streams.
   Index find(double first, bool constrained, Index most, std::uint64_t stream);
 
+  /// How the last `find` looked. `random_search` where S was empty.
+  CompletenessMethod method() const noexcept { return method_; }
+
   /// Projects W onto YᵀBW = 0 for the constraints Y. The last columns of A S are scratch memory.
   void project(Block W);
 
@@ -84,6 +87,7 @@ class SoftMotions {
   double upper_ = 0;
   Index degree_ = 0;
   bool few_rows_ = false;  // whether S has few of all rows
+  CompletenessMethod method_ = CompletenessMethod::random_search;
 };
 
 }  // namespace heddle::detail

@@ -42,7 +42,8 @@ class StepResiduals {
       const auto column = static_cast<std::size_t>(j);
       const double norm = norms_.here(j, 0);
       numbers.residuals[column] = pencil ? norm / x_norms_.here(j, 0) : norm;
-      numbers.dual_residuals[column] = pencil ? errors.dual_norm(dual_norms_.here(j, 0)) : norm;
+      numbers.dual_residuals[column] =
+          pencil ? errors.dual_norm(dual_norms_.here(j, 0), norm) : norm;
     }
   }
 

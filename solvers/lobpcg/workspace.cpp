@@ -55,6 +55,7 @@ void LobpcgWorkspace<T, Ctx>::Storage::reset() {
   result.residuals.clear();
   result.error_bounds.clear();
   result.limited_by_rounding.clear();
+  result.completeness = {};
   result.orthogonality = 0;
   result.history.clear();
   result.orthogonalization = {};

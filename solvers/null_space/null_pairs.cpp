@@ -122,6 +122,7 @@ EigenResult<T, typename Ctx::Space> null_pairs(Ctx& context, const EigenProblem<
                                    .below = detail::ErrorBounds::kNoneBeyond,
                                    .end = Which::smallest});
   verifier.report(convergence, result);
+  result.completeness = {CompletenessMethod::graph, verdict.residuals};
   result.operator_applications = problem.A->columns_applied() - applications_before;
   const double worst = *std::max_element(result.residuals.begin(), result.residuals.end());
   const Index converged = std::count(result.converged.begin(), result.converged.end(), true);

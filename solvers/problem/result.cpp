@@ -24,4 +24,24 @@ std::string_view status_name(SolveStatus status) noexcept {
   return "breakdown";
 }
 
+std::string_view completeness_method_name(CompletenessMethod method) noexcept {
+  switch (method) {
+    case CompletenessMethod::none:
+      return "none";
+    case CompletenessMethod::dense:
+      return "dense";
+    case CompletenessMethod::graph:
+      return "graph";
+    case CompletenessMethod::random_block:
+      return "random block";
+    case CompletenessMethod::random_search:
+      return "random search";
+    case CompletenessMethod::stiff_rows:
+      return "search of stiff rows";
+    case CompletenessMethod::stiff_factor:
+      return "factor of stiff rows";
+  }
+  return "none";
+}
+
 }  // namespace heddle

@@ -23,6 +23,29 @@ enum class SolveStatus {
 /// The name of the status in `result.json`.
 std::string_view status_name(SolveStatus status) noexcept;
 
+/// What shows that no pair nearer to the wanted end, or in the interval, is missing from a result.
+enum class CompletenessMethod {
+  none,          ///< the solve ended before it looked
+  dense,         ///< the whole spectrum was computed
+  graph,         ///< the graph of A shows that no eigenvalue is negative, and all pairs are zeros
+  random_block,  ///< a Krylov space of b random vectors holds all of fewer than b copies of a value
+  random_search,  ///< a search from random vectors orthogonal to the pairs has found none
+  stiff_rows,     ///< the same, in the stiff rows of A by themselves
+  stiff_factor,   ///< the same, by a sparse Cholesky factor of the stiff rows
+};
+
+/// The name of the method in `result.json`.
+std::string_view completeness_method_name(CompletenessMethod method) noexcept;
+
+/// How far a result is known to have all wanted pairs.
+struct CompletenessEvidence {
+  CompletenessMethod method = CompletenessMethod::none;
+  bool proven = false;  ///< whether this is a proof, up to the error bounds of the values
+
+  /// The name of the method in `result.json`.
+  std::string_view name() const noexcept { return completeness_method_name(method); }
+};
+
 /// One iteration in the history of a solve.
 struct IterationRecord {
   Index iteration = 0;
@@ -60,7 +83,8 @@ struct EigenResult {
   /// above 1e-6·|λ|, and an inverse would reach more of their digits.
   bool inverse_reaches_more_digits = false;
   std::vector<bool> converged;  ///< whether the pair passes the criterion, by these numbers
-  double orthogonality = 0;     ///< max |XᵀBX − I|, recomputed at the end
+  CompletenessEvidence completeness;
+  double orthogonality = 0;  ///< max |XᵀBX − I|, recomputed at the end
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   MultiVector<T, Space> eigenvectors;  ///< n × eigenvalues.size() in its first columns

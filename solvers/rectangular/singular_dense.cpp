@@ -37,6 +37,7 @@ void SingularSolve<T, Ctx>::decompose() {
 
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::end_dense() {
+  result_.completeness = {CompletenessMethod::dense, true};
   if (criterion_.all_pass(errors())) {
     control_.end(SolveStatus::converged, "solved as a dense problem");
   } else {

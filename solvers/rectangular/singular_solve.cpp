@@ -269,6 +269,8 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
   earlier.append(pairs->history, result_.history);
   result_.iterations += pairs->iterations;
   result_.orthogonalization += pairs->orthogonalization;
+  // Squares of small σ may be rounding, so that even all eigenvalues of AᵀA prove nothing of them.
+  result_.completeness = {pairs->completeness.method};
   return *pairs;
 }
 

@@ -39,6 +39,7 @@ struct SingularResult {
   std::vector<double> error_bounds;
   std::vector<bool> limited_by_rounding;
   std::vector<bool> converged;
+  CompletenessEvidence completeness;
   double norm = 0;  ///< ‖A‖₂, by which residuals are divided: the largest singular value
                     ///< if it is among the wanted ones, else an estimate from below
   double orthogonality = 0;  ///< max(|UᵀU − I|, |VᵀV − I|), recomputed at the end

@@ -39,6 +39,7 @@ Report filled_report() {
   report.result.residuals = {1e-10, 3e-10};
   report.result.error_bounds = {2e-12, 5e-11};
   report.result.limited_by_rounding = {false, true};
+  report.result.completeness = {CompletenessMethod::stiff_factor, false};
   report.result.orthogonality = 2e-15;
   report.result.history = {{1, 0, 0.5, 0.01, 4, 8}, {2, 1, 0.25, 0.02, 3, 11}};
   report.result.spmm_kernel = "row_split";
@@ -67,6 +68,8 @@ TEST(ResultJson, HoldsTheKeysThatAreAlwaysThere) {
     EXPECT_TRUE(json.at("seconds").at(stage).is_number()) << stage;
   }
   EXPECT_EQ(json.at("orthogonality").get<double>(), 2e-15);
+  EXPECT_EQ(json.at("completeness").at("method"), "factor of stiff rows");
+  EXPECT_EQ(json.at("completeness").at("proven"), false);
 }
 
 TEST(ResultJson, KeepsEveryBitOfADouble) {
@@ -163,6 +166,7 @@ TEST(ResultJson, OfALinearSystem) {
   EXPECT_EQ(json.at("preconditioner_precision_reason"), "as asked");
   EXPECT_FALSE(json.contains("eigenvalues"));
   EXPECT_FALSE(json.contains("orthogonality"));
+  EXPECT_FALSE(json.contains("completeness"));
 }
 
 /// A report on least squares with two right-hand sides.

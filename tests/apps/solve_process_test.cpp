@@ -48,6 +48,31 @@ class HeddleSolve : public test::SolverProcess {
   }
 };
 
+TEST_F(HeddleSolve, TheResultSaysWhatShowsThatNoPairIsMissing) {
+  const auto completeness = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--threads", "1", "-o", "out"});
+    const ProcessResult run = run_solve(arguments);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const auto json = result("out").at("completeness");
+    return std::pair(json.at("method").get<std::string>(), json.at("proven").get<bool>());
+  };
+  using Evidence = std::pair<std::string, bool>;
+  const std::string small = "laplace2d:9,8", large = "laplace2d:40,37";
+  EXPECT_EQ(completeness({small, "-n", "4"}), Evidence("dense", true));
+  EXPECT_EQ(completeness({small, "--interval", "0.1", "0.9"}), Evidence("dense", true));
+  EXPECT_EQ(completeness({small, "-n", "60", "--solver", "lobpcg"}), Evidence("dense", true));
+  EXPECT_EQ(completeness({small, "-n", "3", "--transform", "normal_equations"}),
+            Evidence("dense", true));
+  EXPECT_EQ(completeness({"rmat:8:8", "-n", "1", "--transform", "laplacian"}),
+            Evidence("graph", true));
+  EXPECT_EQ(completeness({large, "-n", "4", "--solver", "lobpcg"}),
+            Evidence("random search", false));
+  EXPECT_EQ(completeness({large, "-n", "4", "--which", "largest", "--solver", "block_lanczos"}),
+            Evidence("random block", false));
+  EXPECT_EQ(completeness({large, "-n", "4", "--solver", "block_lanczos", "--filter", "inverse"}),
+            Evidence("random search", false));
+}
+
 TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {
   const ProcessResult run = run_solve({"laplace2d:20,17", "-n", "4", "--tol", "1e-7", "--threads",
                                        "1", "--preconditioner", "jacobi", "--solver", "lobpcg",

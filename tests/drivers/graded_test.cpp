@@ -179,6 +179,35 @@ TEST(Graded, NoMethodCallsAValueWithoutDigitsConverged) {
   }
 }
 
+/// [2 1; 1 2] ⊕ t [2 1; 1 2], whose eigenvalues are t, 3t, 1 and 3. For t below 1e-162, t² is 0.
+TEST(Graded, BoundsHoldWhereSquaresUnderflow) {
+  for (const double t : {1e-150, 1e-162, 1e-200, 1e-300}) {
+    const std::vector<double> truth{t, 3 * t, 1, 3};
+    const std::vector<Triplet<double>> entries{{0, 0, 2},     {0, 1, 1}, {1, 0, 1}, {1, 1, 2},
+                                               {2, 2, 2 * t}, {2, 3, t}, {3, 2, t}, {3, 3, 2 * t}};
+    HostContext context(1);
+    const Problem problem{.A = Matrix(csr_from_triplets<double>(context, 4, 4, entries))};
+    const auto expect_bounded = [&](Request request, const std::string& about) {
+      request.nev = 4;
+      const Solution solution = solve(problem, request);
+      ASSERT_EQ(solution.eigenvalues.size(), 4u) << about << ": " << solution.reason;
+      for (std::size_t j = 0; j < 4; ++j) {
+        const std::size_t place = request.which == Which::largest ? 3 - j : j;
+        EXPECT_LE(std::abs(solution.eigenvalues[j] - truth[place]), solution.error_bounds[j])
+            << about << ", t = " << t << ", value " << j << ": " << solution.reason;
+      }
+      if (about == "default") {
+        EXPECT_EQ(solution.status, SolveStatus::converged);
+      }
+    };
+    expect_bounded({}, "default");
+    expect_bounded({.which = Which::largest}, "largest");
+    expect_bounded({.method = Method::lobpcg}, "lobpcg");
+    expect_bounded({.method = Method::block_lanczos, .filter = LanczosFilter::none}, "no inverse");
+    expect_bounded({.method = Method::block_lanczos, .interval = RealInterval{-1, 4}}, "interval");
+  }
+}
+
 TEST(Graded, AGuessIsTakenInTheScaledProblem) {
   const Springs springs = held_chain(400, 1e16);
   HostContext context(1);

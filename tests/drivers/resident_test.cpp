@@ -28,6 +28,7 @@ TEST(ResidentSolveOnHost, GivesTheBitsOfAProblemInHostMemory) {
   const auto found = solve<double, HostContext>(
       device, {.A = ResidentMatrix<double, HostContext>(A.view())}, request);
   EXPECT_EQ(found.solution.eigenvalues, expected.eigenvalues);
+  EXPECT_EQ(found.solution.completeness.name(), expected.completeness.name());
   EXPECT_EQ(found.solution.iterations, expected.iterations);
 }
 

@@ -97,6 +97,17 @@ def diagonal(values):
     return sp.diags_array(np.asarray(values, dtype=float), format="csr")
 
 
+def test_completeness_says_whether_it_is_proven():
+    A = diagonal(np.arange(1.0, 801))
+    small = heddle.solve(A[:100, :100], nev=3)
+    assert small.completeness == ("dense", True)
+    assert small.completeness.proven
+    large = heddle.solve(A, nev=3, method="lobpcg")
+    assert large.completeness == ("search of stiff rows", False)
+    *_, both = heddle.eigsh(A[:100, :100], 4, which="BE", return_stats=True)
+    assert both.completeness == ("dense", True)
+
+
 @pytest.mark.parametrize("guided", [False, True])
 @pytest.mark.parametrize(
     ("values", "k", "which"),

@@ -73,11 +73,16 @@ TYPED_TEST(ColumnOrderTest, BeginsWithTheOrderOfB) {
 }
 
 TYPED_TEST(ColumnOrderTest, ARightHandSideThatIsNotFiniteStops) {
-  this->B_.view()(2, 3) = std::numeric_limits<TypeParam>::quiet_NaN();
-  const auto stop = this->order_.begin(std::as_const(this->B_).view(), this->options_);
-  ASSERT_TRUE(stop.has_value());
-  EXPECT_EQ(stop->status, SolveStatus::breakdown);
-  EXPECT_EQ(stop->reason, "a right-hand side or its norm is not finite");
+  using Limits = std::numeric_limits<TypeParam>;
+  for (const TypeParam entry : {Limits::quiet_NaN(), Limits::infinity()}) {
+    this->B_.view()(2, 3) = entry;
+    const auto stop = this->order_.begin(std::as_const(this->B_).view(), this->options_);
+    ASSERT_TRUE(stop.has_value());
+    EXPECT_EQ(stop->status, SolveStatus::breakdown);
+    EXPECT_EQ(stop->reason, "a right-hand side or its norm is not finite");
+    this->storage_.ledger[3].norm = this->storage_.ledger[3].rhs_norm;
+    EXPECT_FALSE(this->storage_.ledger[3].converged());
+  }
 }
 
 TYPED_TEST(ColumnOrderTest, BlocksAndLedgerArePermutedTogether) {

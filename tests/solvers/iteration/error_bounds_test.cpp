@@ -45,6 +45,25 @@ TEST(ErrorBounds, TheSpreadOfAGroupGivesItsBoundForAnyGap) {
   EXPECT_EQ(ErrorBounds::change(2, kNoneBeyond), 0);
 }
 
+TEST(ErrorBounds, SquaresMayUnderflow) {
+  const double tiny = 0x1p-600;
+  const std::vector<double> values{1, 1 + 1e-6, 3};
+  const std::vector<double> residuals{1e-4, 2e-4, 1e-2};
+  const auto scaled = [&](std::vector<double> numbers) {
+    for (double& each : numbers) each *= tiny;
+    return numbers;
+  };
+  for (const Index placed : {0, 3}) {
+    EXPECT_EQ(bounds_of(scaled(values), scaled(residuals), kNoneBeyond, kUnknown, placed),
+              scaled(bounds_of(values, residuals, kNoneBeyond, kUnknown, placed)));
+  }
+  ErrorBounds block;  // of [2 1; 1 2], whose eigenvalues are 1 and 3
+  for (int j = 0; j < 2; ++j) block.add(2 * tiny, tiny, true, tiny);
+  block.compute(kNoneBeyond, kNoneBeyond);
+  EXPECT_GE(block.bound(0), tiny);
+  EXPECT_GE(block.bound(1), tiny);
+}
+
 TEST(ErrorBounds, TheOrderOfThePairsDoesNotMatter) {
   const std::vector<double> ascending = bounds_of({1, 2, 4}, {1e-4, 1e-5, 1e-3});
   const std::vector<double> mixed = bounds_of({4, 1, 2}, {1e-3, 1e-4, 1e-5});

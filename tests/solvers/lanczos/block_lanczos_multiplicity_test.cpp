@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <numbers>
+#include <random>
 
 #include "solvers/eigen_test_support.hpp"
 
@@ -88,6 +89,37 @@ TEST_P(BlockLanczosMultiplicity, EveryBlockSizeFindsEveryCopyInReasonableTime) {
       ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
       for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(result.eigenvalues[i], values[i], 1e-5);
       EXPECT_LE(result.operator_applications, GetParam().most_products);
+    }
+  }
+}
+
+/// A cluster wider than the block, of which `nev` wants a part. Of its eigenvectors, the basis
+/// finds combinations, whose values are not the outermost ones.
+TEST(BlockLanczosCluster, ThatNevCutsIsBounded) {
+  HostContext context;
+  std::mt19937_64 random(7);
+  const auto between = [&](double a, double b) {
+    return std::uniform_real_distribution<double>(a, b)(random);
+  };
+  for (int run = 0; run < 60; ++run) {
+    const int members = run % 2 == 0 ? 14 : 30;
+    const double width = std::pow(10.0, between(-11, -7));
+    const double gap = std::pow(10.0, between(-2, 0));
+    std::vector<double> values;
+    for (int j = 0; j < members; ++j) values.push_back(1 + width * between(0, 1));
+    while (values.size() < 400) values.push_back(1 + gap + between(0, 10));
+    test::DiagonalOperator<double> A(values);
+    std::sort(values.begin(), values.end());
+    BlockLanczosOptions options;
+    options.nev = 1 + run % (members - 1);
+    options.filter = run % 3 == 0 ? LanczosFilter::automatic : LanczosFilter::none;
+    options.seed = static_cast<std::uint64_t>(run);
+    const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    for (std::size_t j = 0; j < result.eigenvalues.size(); ++j) {
+      EXPECT_NEAR(result.eigenvalues[j], values[j], result.error_bounds[j])
+          << "run " << run << ", " << members << " values within " << width;
+      EXPECT_LE(result.error_bounds[j], 1e-6);
     }
   }
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <heddle/solvers/lanczos/completeness.hpp>
 #include <heddle/solvers/lanczos/pair_ledger.hpp>
 #include <limits>
@@ -288,6 +289,20 @@ TEST(PairLedger, ARandomBlockShowsAllOfFewerCopiesThanItHasColumns) {
   Completeness guessed = ledger.completeness();
   guessed.note_chosen_block();
   EXPECT_FALSE(guessed.first_block_shows_all()) << "the first block was not random";
+}
+
+TEST(PairLedger, AClusterAsLargeAsTheBlockMayHaveFurtherValues) {
+  const auto least = [](const Numbers& values) {
+    Ledger ledger(1, 40, 2);
+    ledger.step(values, {1e-8, 1e-8, 1e-3});
+    ledger.pairs.begin_check();
+    ledger.step({4, 5}, 1);
+    EXPECT_EQ(ledger.pairs.missed(), 0);
+    return ledger.pairs.neighbours(Numbers{values[0]}).least_bounds[0];
+  };
+  EXPECT_NEAR(least({1, 1 + 4e-9, 3}), 4e-9 * std::sqrt(1000 / 2), 1e-11);
+  EXPECT_EQ(least({1, 1, 3}), 0) << "no value of a random part of the cluster differs";
+  EXPECT_EQ(least({1, 2, 3}), 0);
 }
 
 TEST(PairLedger, GoesOnFromAnArchive) {
