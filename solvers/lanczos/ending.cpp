@@ -183,7 +183,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
     result_.completeness = {
         completeness_.method(result_.status == SolveStatus::converged, basis_.full())};
   } else if (!result_.eigenvalues.empty()) {
-    result_.completeness = {CompletenessMethod::dense, verification_.verdict().residuals};
+    result_.completeness = {CompletenessMethod::dense, verification_.verdict().confirmed()};
   }
   result_.inverse_reaches_more_digits = result_.status == SolveStatus::converged &&
                                         !verification_.verdict().digits && s_.shape.max_basis > 0 &&
@@ -193,6 +193,7 @@ void BlockLanczosSolve<T, Ctx>::finish() {
       !excludes_smaller(context_, problem_, F_, result_)) {
     result_.status = SolveStatus::stagnated;
     result_.converged.assign(result_.converged.size(), false);
+    result_.completeness.proven = false;
     result_.reason += kUnproven;
     return;
   }
