@@ -312,7 +312,7 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   ValueErrors errors;
   // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
   errors.iteration = smaller(own) + std::abs(corrections_[j]) + displacements_[j];
-  errors.solver = smaller(own + own_rounding) - smaller(own);
+  if (std::isfinite(own)) errors.solver = smaller(own + own_rounding) - smaller(own);
   errors.rounding = rounding_of(convergence, j);
   errors.placing = placing_error(j, convergence, neighbours);
   if (!neighbours.least_bounds.empty()) {
@@ -363,7 +363,9 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
         zero || (ends_at_rounding && counts && local.residual_is_rounding(lambda, residuals_[j]));
     const bool digits =
         zero || (counts && convergence.value_passes(lambda, errors.iteration, errors.rounding));
-    const bool residual = convergence.passes(lambda, residuals_[j]);
+    // Without a bound, as where B is singular to rounding, not even the place of λ is known.
+    const bool residual =
+        convergence.passes(lambda, residuals_[j]) && std::isfinite(errors.total());
     verdict.digits = verdict.digits && digits;
     verdict.residuals = verdict.residuals && residual;
     verdict.values = verdict.values && (digits || at_rounding);

@@ -20,7 +20,8 @@ double edge(double outermost, double distance, double sign) {
 
 double ErrorBounds::change(double spread, double gap) noexcept {
   // Of [Θ Eᵀ; E M], ‖E‖ = `spread`, where the spectra of Θ and M are separated by `gap`.
-  if (std::isinf(gap) || spread == 0) return spread * 0;
+  if (spread == 0 || !std::isfinite(spread)) return spread;
+  if (std::isinf(gap)) return 0;
   return 2 * spread * (spread / (gap + std::hypot(gap, 2 * spread)));  // E² may underflow
 }
 
