@@ -85,7 +85,7 @@ Orthogonalizer<T, Ctx>::Orthogonalizer(Ctx& context, Index max_cols, Index max_b
 
 template <Scalar T, class Ctx>
 double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basis, Block X,
-                                       Block BX) {
+                                       Block BX, bool drop) {
   const PhaseScope phase(context, Phase::orthogonalize);
   const Index b = X.cols();
   if (X.empty() || basis.Q.cols() == 0) return 1;
@@ -102,7 +102,11 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
   double smallest = std::numeric_limits<double>::infinity();
   for (Index j = 0; j < b; ++j) {
     if (!std::isfinite(host(j, 0)) || !std::isfinite(host(j, 1))) return 0;
-    if (host(j, 0) > 0) smallest = std::min(smallest, host(j, 1) / host(j, 0));
+    if (drop && !(host(j, 1) > kUnchanged * host(j, 0))) {
+      set_zero(context, X.columns(j, 1));
+    } else if (host(j, 0) > 0) {
+      smallest = std::min(smallest, host(j, 1) / host(j, 0));
+    }
   }
   return smallest;
 }

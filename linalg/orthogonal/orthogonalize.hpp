@@ -44,10 +44,13 @@ class Orthogonalizer {
   /// X ← X − Q (BQ)ᵀX and BX ← BX − BQ (BQ)ᵀX, one block Gram-Schmidt projection (X n×b, Q n×c). BX
   /// may be empty, in which case only X is projected. Returns min_j ‖x_j after‖₂/‖x_j before‖₂ for
   /// the Daniel test: above 1/√2, a second projection would change nothing. Returns 0 if a norm is
-  /// not finite, infinity if X = 0. Throws `InvalidArgument` if shapes do not fit or exceed the
-  /// working memory. Source: Daniel, Gragg, Kaufman, Stewart, Math. Comp. 30 (1976) 772.
+  /// not finite, infinity if X = 0. With `drop`, columns that fail this test become 0 and do not
+  /// count: of a column that was projected twice before, only rounding errors are left. Throws
+  /// `InvalidArgument` if shapes do not fit or exceed the working memory. Source: Daniel, Gragg,
+  /// Kaufman, Stewart, Math. Comp. 30 (1976) 772.
   double project(Ctx& context, const Basis<T, Space>& basis, BlockView<T, Space> X,
-                 BlockView<T, Space> BX);
+                 BlockView<T, Space> BX, bool drop = false);
+  static constexpr double kUnchanged = 0.70710678118654752;  ///< 1/√2
 
   /// X ← X − Q (BQ)ᵀX, queued without waiting (X n×b, Q n×c). A B-image of X is not updated. Throws
   /// `InvalidArgument` as `project` does.

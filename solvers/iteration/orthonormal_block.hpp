@@ -21,7 +21,8 @@ struct OrthonormalBlock {
 ///
 /// A round consists of a projection and the orthonormalisation ladder. There are at most three
 /// rounds. The last one is the first in which the projection changes V little (Daniel's test) and V
-/// is nearly orthonormal before the ladder. Adds the rungs of the ladder to `counts`.
+/// is nearly orthonormal before the ladder. Columns that the third projection still changes lie in
+/// the span of the bases, and are dropped. Adds the rungs of the ladder to `counts`.
 template <Scalar T, class Ctx>
 OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogonalizer,
                                   LinearOperator<T, Ctx>* B,
@@ -29,7 +30,6 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
                                   BlockView<T, typename Ctx::Space> V,
                                   BlockView<T, typename Ctx::Space> BV, OrthoCounts& counts) {
   constexpr int kMaxRounds = 3;
-  constexpr double kUnchanged = 0.70710678118654752;  // 1/√2, Daniel et al. 1976
   OrthonormalBlock result{V.cols()};
   for (int round = 0; round < kMaxRounds && result.rank > 0; ++round) {
     V = V.columns(0, result.rank);
@@ -37,14 +37,15 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
     double remaining = 1;
     for (const auto& basis : bases) {
       if (basis.Q.cols() == 0) continue;
-      remaining = std::min(remaining, orthogonalizer.project(context, basis, V, {}));
+      const bool drop = round + 1 == kMaxRounds;
+      remaining = std::min(remaining, orthogonalizer.project(context, basis, V, {}, drop));
     }
     if (B != nullptr) B->apply(context, V, BV);
     const OrthoReport report = orthogonalizer.orthonormalize(context, V, BV);
     counts.add(report, result.rank);
     result = {report.rank, report.indefinite, report.finite};
     if (report.indefinite || !report.finite) return {0, report.indefinite, report.finite};
-    if (remaining > kUnchanged && report.method == OrthoMethod::cholqr) break;
+    if (remaining > orthogonalizer.kUnchanged && report.method == OrthoMethod::cholqr) break;
   }
   return result;
 }

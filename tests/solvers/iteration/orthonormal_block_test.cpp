@@ -1,5 +1,8 @@
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
 #include <limits>
 
@@ -100,6 +103,30 @@ TYPED_TEST(TwoRounds, NanAndInfAreRefused) {
       RandomBlock<T> V(kRows, 5, 5, 2);
       V.view()(123, column) = bad;
       EXPECT_FALSE(this->came_out(V));
+    }
+  }
+}
+
+/// Nothing but rounding errors is left of a column in the span of Q, here of one that no precision
+/// divides. They may be nearly parallel to Q, so that the next round leaves rounding errors, too.
+TEST(MakeOrthonormal, AColumnInTheSpanOfABasisLeavesNoPartInIt) {
+  HostContext context(1);
+  for (Index rows = 70; rows < 170; ++rows) {
+    MultiVector<double, HostSpace> Q(context, rows, 1), V(context, rows, 4);
+    fill_random<double>(context, 5, static_cast<std::uint64_t>(rows), V.view());
+    for (Index i = 0; i < rows; ++i) {
+      Q.view()(i, 0) = 1 / std::sqrt(static_cast<double>(rows));
+      V.view()(i, 1) = 1;
+    }
+    Orthogonalizer<double, HostContext> orthogonalizer(context, 4, 1);
+    OrthoCounts counts;
+    const OrthonormalBlock made = make_orthonormal<double, HostContext>(
+        context, orthogonalizer, nullptr, {Basis<double, HostSpace>{Q.view(), Q.view()}}, V.view(),
+        V.view(), counts);
+    EXPECT_GE(made.rank, 3);
+    for (Index j = 0; j < made.rank; ++j) {
+      EXPECT_NEAR(static_cast<double>(test::dot<double>(Q.view(), 0, V.view(), j)), 0, 1e-14)
+          << rows;
     }
   }
 }
