@@ -8,41 +8,49 @@ namespace heddle::detail {
 namespace {
 
 /// The largest part of a missing pair that may be left in a guard vector which shows that no better
-/// pair is missing.
+/// pair is missing, where guesses may lack it.
 constexpr double kLargestPart = 0.01;
+
+/// Where X began with random vectors, an eigenvalue that is none of the wanted ones must be nearest
+/// to the guard vector. One whose residual is at most this share of its value is passed over.
+constexpr double kLargestPartOfRandom = 1;
+constexpr double kNearlyConverged = 0.01;
 
 }  // namespace
 
 Index GuardEvidence::tested(const GuardVectors& guards, bool guessed) noexcept {
   const Index count = std::ssize(guards.theta);
-  if (guessed) return count;
-  return guards.locked.empty() ? 0 : std::min<Index>(1, count);
+  return guessed ? count : std::min<Index>(1, count);
 }
 
 bool GuardEvidence::shows_all(const GuardVectors& guards, bool guessed) const {
   if (done_) return true;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(tested(guards, guessed)); ++j) {
+  if (guards.theta.empty()) return !guessed;
+  const Index at_rest = guessed || !guards.locked.empty() ? tested(guards, guessed) : 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(at_rest); ++j) {
     const double scaled = convergence_.scaled(guards.theta[j], guards.residuals[j]);
     if (!(scaled <= std::sqrt(tolerance_))) return false;
   }
-  return !guessed || next_is_apart(guards);
+  return next_is_apart(guards, guessed);
 }
 
-/// Whether a guard vector holds at most kLargestPart of a pair that is better than the wanted ones:
+/// Whether a guard vector holds only a part of a pair that is better than the wanted ones:
 /// such a part is at most its residual divided by the distance of its value from the wanted ones. A
 /// guard vector that has converged may be a further copy of a wanted pair or another guess, which
-/// shows nothing. True if all have. Without guard vectors nothing is shown.
-bool GuardEvidence::next_is_apart(const GuardVectors& guards) const {
-  if (guards.theta.empty()) return false;
+/// shows nothing. True if all have.
+bool GuardEvidence::next_is_apart(const GuardVectors& guards, bool guessed) const {
+  const double part = guessed ? kLargestPart : kLargestPartOfRandom;
   for (std::size_t j = 0; j < guards.theta.size(); ++j) {
     if (has_converged(guards, j)) continue;
+    const double nearly = kNearlyConverged * std::abs(guards.theta[j]) * convergence_.norm_B();
+    if (!guessed && guards.residuals[j] <= nearly) continue;
     double distance = std::numeric_limits<double>::infinity();
     for (const auto& values : {guards.wanted, guards.locked}) {
       for (const double value : values) {
         distance = std::min(distance, std::abs(guards.theta[j] - value));
       }
     }
-    return guards.dual_residuals[j] <= kLargestPart * distance;
+    return guards.dual_residuals[j] <= part * distance;
   }
   return true;
 }

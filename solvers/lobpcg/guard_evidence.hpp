@@ -49,7 +49,7 @@ class GuardEvidence {
   void archive(Archive& archive) { archive.values(convergence_, tolerance_, done_, sum_); }
 
  private:
-  bool next_is_apart(const GuardVectors& guards) const;
+  bool next_is_apart(const GuardVectors& guards, bool guessed) const;
   bool has_converged(const GuardVectors& guards, std::size_t j) const;
 
   EigenConvergence convergence_;

@@ -50,13 +50,14 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream, Index constra
 }
 
 template <Scalar T, class Ctx>
-void MissedPairs<T, Ctx>::conclude() {
+bool MissedPairs<T, Ctx>::conclude() {
   list_wanted(s_.found_values);
   done_ = s_.found_values.size() == s_.wanted_values.size();
   for (std::size_t j = 0; done_ && j < s_.found_values.size(); ++j) {
     const double change = std::abs(s_.found_values[j] - s_.wanted_values[j]);
     done_ = s_.pairs.convergence().settled(s_.found_values[j], change);
   }
+  return done_;
 }
 
 /// values ← the nev best values of the locked pairs and X together, best first.

@@ -45,7 +45,7 @@ class MissedPairs {
         s_(storage),
         motions_(context, problem, options, storage) {}
 
-  /// Forgets earlier searches, because X begins again.
+  /// Forgets earlier searches, because X begins again, or is locked and others are to come.
   void reset() noexcept { due_ = done_ = false; }
 
   /// Whether the solve must search before it may end, because no search has left the wanted values
@@ -61,9 +61,9 @@ class MissedPairs {
   /// random streams to use. Returns the outcome of the last orthonormalisation.
   OrthonormalBlock fill_P(std::uint64_t stream, Index constraints);
 
-  /// Ends a search, after the Rayleigh–Ritz step over [X P]. If the step has changed a wanted
-  /// value, another search is needed once the pairs have converged.
-  void conclude();
+  /// Ends a search, after the Rayleigh–Ritz step over [X P]. True if no wanted value has changed.
+  /// If not, another search is needed once the pairs have converged.
+  bool conclude();
 
   /// What shows that no pair is missing: the method of the search that has found nothing.
   CompletenessMethod method() const noexcept { return done_ ? method_ : CompletenessMethod::none; }

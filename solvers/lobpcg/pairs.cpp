@@ -18,6 +18,9 @@ constexpr double kPatientLockingFactor = 0.3;
 /// soft rows is far below the noise floor, which belongs to the stiffest rows.
 constexpr double kImproving = 0.01;
 
+/// The steps for which guard vectors of a random start are awaited, if the wanted pairs took fewer.
+constexpr Index kGuardPatience = 100;
+
 /// Values that differ by this share of the noise floor are equal up to rounding.
 constexpr double kEqualValues = 0.1;
 
@@ -36,23 +39,18 @@ double locking_factor(const EigenConvergence& convergence, double tolerance,
   return waited > kLockingPatience ? kPatientLockingFactor : kLockingFactor;
 }
 
-bool better(Which which, double a, double b) noexcept {
-  return which == Which::smallest ? a < b : a > b;
-}
-
-/// Whether X and the locked pairs together are fewer than nev.
-bool more_to_come(const LobpcgPairs& pairs, const RitzValues& ritz, Index nev) noexcept {
-  return pairs.locked() + ritz.count() < nev;
+/// Whether all wanted pairs pass.
+bool all_pass(const LobpcgPairs& pairs) noexcept {
+  return !pairs.more_to_come() && pairs.leading() >= pairs.wanted_in_X();
 }
 
 /// What a pair must meet to be locked. Locked vectors do not improve any more. So rounding does not
 /// excuse the error of a value while its residual is above rounding: the rounding errors belong to
 /// the vector. If several values are nearly equal, a Rayleigh–Ritz step makes other vectors of
 /// them, some of which may have smaller rounding errors. `waited`: steps since pairs were locked.
-PairLimits limits_of_locking(const LobpcgPairs& pairs, const RitzValues& ritz,
-                             const EigenOptions& options, Index waited) {
+PairLimits limits_of_locking(const LobpcgPairs& pairs, const EigenOptions& options, Index waited) {
   return {locking_factor(pairs.convergence(), options.tolerance, waited),
-          more_to_come(pairs, ritz, options.nev) && waited > kLockingPatience};
+          pairs.more_to_come() && waited > kLockingPatience};
 }
 
 }  // namespace
@@ -64,19 +62,17 @@ LobpcgPairs::LobpcgPairs(Index nev, Index block)
       dual_residuals_(static_cast<std::size_t>(block)),
       value_bounds_(static_cast<std::size_t>(block)),
       roundings_(static_cast<std::size_t>(block)) {
-  for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
-    list->reserve(static_cast<std::size_t>(nev + block));
-  }
+  locked_.reserve(nev + block);
   bounds_.reserve(nev + 2 * block);
 }
 
 void LobpcgPairs::reset(const EigenOptions& options, Index zeros) {
   options_ = &options;
   convergence_ = {};
-  for (auto* list : {&locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
-    list->assign(static_cast<std::size_t>(zeros), 0.0);
-  }
+  locked_.reset(options.which, zeros);
   leading_ = resting_ = wanted_in_X_ = comparable_steps_ = last_lock_ = 0;
+  waiting_since_ = 0;
+  more_to_come_ = waited_ = false;
   strictness_ = 1;
   evidence_ = {};
 }
@@ -108,8 +104,8 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
     bounds_.add(ritz.theta[j], dual_residuals_[j]);
     roundings_[j] = 0;
   }
-  for (std::size_t j = 0; j < locked_values_.size(); ++j) {
-    bounds_.add(locked_values_[j], locked_dual_residuals_[j]);
+  for (std::size_t j = 0; j < locked_.values().size(); ++j) {
+    bounds_.add(locked_.values()[j], locked_.dual_residuals()[j]);
   }
   const double inner = exact ? ErrorBounds::kNoneBeyond : ErrorBounds::kUnknown;
   const bool smallest = options_->which == Which::smallest;
@@ -127,25 +123,30 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
 }
 
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
-  // If all of X must be locked before further pairs are iterated, a column keeps its search
-  // directions until its residual is small enough for locking.
-  const PairLimits limits = more_to_come(*this, ritz, options_->nev)
-                                ? limits_of_locking(*this, ritz, *options_, iteration - last_lock_)
-                                : PairLimits{};
-  leading_ = resting_ = wanted_in_X_ = 0;
-  const PairLimits rest{limits.factor, false};
+  // Of copies of one eigenvalue, rounding would put new ones before the locked ones for ever.
+  const double rounding = kEqualValues * convergence_.noise_floor();
+  wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];
-    // Of copies of one eigenvalue, rounding would put new ones before the locked ones for ever.
-    const double rounding = kEqualValues * convergence_.noise_floor() * std::abs(theta);
-    const auto ahead =
-        std::count_if(locked_values_.begin(), locked_values_.end(), [&](double value) {
-          return std::abs(value - theta) <= rounding || better(options_->which, value, theta);
-        });
-    if (j + ahead < options_->nev) ++wanted_in_X_;
+    if (j + locked_.ahead(theta, rounding) < options_->nev) ++wanted_in_X_;
+  }
+  const double digits = std::max(rounding, options_->tolerance);
+  const Index before =
+      ritz.theta.empty() ? locked() : ritz.count() + locked_.ahead(ritz.theta.back(), digits);
+  more_to_come_ = !exact && before < options_->nev;
+  // If all of X must be locked before further pairs are iterated, a column keeps its search
+  // directions until its residual is small enough for locking.
+  const PairLimits limits =
+      more_to_come_ ? limits_of_locking(*this, *options_, iteration - last_lock_) : PairLimits{};
+  leading_ = resting_ = 0;
+  const PairLimits rest{limits.factor, false};
+  for (Index j = 0; j < ritz.count(); ++j) {
     if (leading_ == j && passes(ritz, j, limits, exact)) ++leading_;
     if (resting_ == j && passes(ritz, j, rest, exact)) ++resting_;
   }
+  const bool waits = all_pass(*this) && !evidence_.shows_all(guards(ritz), false);
+  if (!waits) waiting_since_ = iteration;
+  waited_ = waits && iteration - waiting_since_ >= std::max(kGuardPatience, waiting_since_);
 }
 
 bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
@@ -173,8 +174,7 @@ bool LobpcgPairs::decision_due(const RitzValues& ritz, Index iteration) const {
 }
 
 bool LobpcgPairs::all_converged(const RitzValues& ritz, bool guessed) const {
-  return !more_to_come(*this, ritz, options_->nev) && leading_ >= wanted_in_X_ &&
-         evidence_.shows_all(guards(ritz), guessed);
+  return all_pass(*this) && ((waited_ && !guessed) || evidence_.shows_all(guards(ritz), guessed));
 }
 
 Index LobpcgPairs::at_rest(const RitzValues& ritz, bool guessed) const {
@@ -182,10 +182,8 @@ Index LobpcgPairs::at_rest(const RitzValues& ritz, bool guessed) const {
 }
 
 Index LobpcgPairs::awaited_guards(const RitzValues& ritz, bool guessed) const {
-  const GuardVectors behind = guards(ritz);
-  const bool awaited = !more_to_come(*this, ritz, options_->nev) && leading_ >= wanted_in_X_ &&
-                       !evidence_.shows_all(behind, guessed);
-  return awaited ? GuardEvidence::tested(behind, guessed) : 0;
+  const bool awaited = all_pass(*this) && !all_converged(ritz, guessed);
+  return awaited ? GuardEvidence::tested(guards(ritz), guessed) : 0;
 }
 
 GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
@@ -195,12 +193,14 @@ GuardVectors LobpcgPairs::guards(const RitzValues& ritz) const {
           .residuals = std::span(residuals_).subspan(wanted, count),
           .dual_residuals = std::span(dual_residuals_).subspan(wanted, count),
           .wanted = ritz.theta.first(wanted),
-          .locked = locked_values_};
+          .locked = locked_.values()};
 }
 
 Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
                             Index iteration) const {
-  const Index room = options_->nev + block_ - locked();  // in Y
+  // Where all of X is to be locked, pairs that are none of the best leave Y.
+  const Index in_Y = more_to_come_ ? std::min(locked(), options_->nev - wanted_in_X_) : locked();
+  const Index room = options_->nev + block_ - in_Y;
   // Bounds assume a gap up to the guard vectors. Locked pairs would not improve if guard vectors
   // that have just been replaced come to fill it. Guesses may be pairs beyond the wanted ones,
   // whose places in X the missing ones take, until all of X has converged.
@@ -208,18 +208,17 @@ Index LobpcgPairs::lockable(const RitzValues& ritz, bool guessed, bool exact,
     const bool all = std::min(leading_, wanted_in_X_) == ritz.count();
     return all ? std::min(ritz.count(), room) : 0;
   }
-  const PairLimits limits = limits_of_locking(*this, ritz, *options_, iteration - last_lock_);
+  const PairLimits limits = limits_of_locking(*this, *options_, iteration - last_lock_);
   Index k = 0;
   while (k < std::min({leading_, wanted_in_X_, room}) && passes(ritz, k, limits, exact)) ++k;
   return k < enough_to_lock(options_->nev, block_, ritz.count()) ? 0 : k;
 }
 
 void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {
+  const auto count = static_cast<std::size_t>(k);
   const auto end = static_cast<std::ptrdiff_t>(k);
-  locked_values_.insert(locked_values_.end(), ritz.theta.begin(), ritz.theta.begin() + end);
-  locked_residuals_.insert(locked_residuals_.end(), residuals_.begin(), residuals_.begin() + end);
-  locked_dual_residuals_.insert(locked_dual_residuals_.end(), dual_residuals_.begin(),
-                                dual_residuals_.begin() + end);
+  locked_.add(ritz.theta.first(count), std::span(residuals_).first(count),
+              std::span(dual_residuals_).first(count));
   for (auto* list : {&residuals_, &dual_residuals_}) {
     std::copy(list->begin() + end, list->begin() + ritz.count(), list->begin());
   }
@@ -230,18 +229,9 @@ void LobpcgPairs::lock(const RitzValues& ritz, Index k, Index iteration) {
   forget_order();
 }
 
-bool LobpcgPairs::is_best_locked(Index pair, Index count) const noexcept {
-  const auto i = static_cast<std::size_t>(pair);
-  Index rank = 0;
-  for (std::size_t j = 0; j < locked_values_.size(); ++j) {
-    const double a = locked_values_[j];
-    if (better(options_->which, a, locked_values_[i]) || (a == locked_values_[i] && j < i)) ++rank;
-  }
-  return rank < count;
-}
-
 Index LobpcgPairs::converged() const noexcept {
-  return std::min(options_->nev, locked() + std::min(leading_, wanted_in_X_));
+  const Index best_locked = std::min(locked(), options_->nev - wanted_in_X_);
+  return best_locked + std::min(leading_, wanted_in_X_);
 }
 
 double LobpcgPairs::worst_residual(const RitzValues& ritz, Index guards) const {
@@ -264,8 +254,8 @@ double LobpcgPairs::least_residual(const RitzValues& ritz, Index first) const {
 
 void LobpcgPairs::list(const RitzValues& ritz, std::vector<double>& values,
                        std::vector<double>& residuals) const {
-  values = locked_values_;
-  residuals = locked_residuals_;
+  values.assign(locked_.values().begin(), locked_.values().end());
+  residuals.assign(locked_.residuals().begin(), locked_.residuals().end());
   for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_); ++j) {
     values.push_back(ritz.theta[j]);
     residuals.push_back(residuals_[j]);
@@ -279,10 +269,10 @@ void LobpcgPairs::list_others(const RitzValues& ritz, Index from_Y, Index from_X
                               std::vector<double>& values, std::vector<double>& residuals) const {
   values.clear();
   residuals.clear();
-  for (std::size_t i = 0; i < locked_values_.size(); ++i) {
-    if (is_best_locked(static_cast<Index>(i), from_Y)) continue;
-    values.push_back(locked_values_[i]);
-    residuals.push_back(locked_dual_residuals_[i]);
+  for (Index i = 0; i < locked(); ++i) {
+    if (locked_.is_best(i, from_Y)) continue;
+    values.push_back(locked_.values()[static_cast<std::size_t>(i)]);
+    residuals.push_back(locked_.dual_residuals()[static_cast<std::size_t>(i)]);
   }
   for (auto j = static_cast<std::size_t>(from_X); j < ritz.theta.size(); ++j) {
     values.push_back(ritz.theta[j]);
@@ -290,20 +280,20 @@ void LobpcgPairs::list_others(const RitzValues& ritz, Index from_Y, Index from_X
   }
 }
 
-Index LobpcgPairs::block_wanted(Index block) const noexcept {
-  const Index nev = options_->nev;
+Index block_wanted(const LobpcgPairs& pairs, Index nev, Index block) noexcept {
   const Index guards = nev < block ? block - nev : std::max<Index>(2, block / 4);
-  return std::min(block, std::max(nev - locked(), wanted_in_X_) + guards);
+  return std::min(block, std::max(nev - pairs.locked(), pairs.wanted_in_X()) + guards);
 }
 
 void LobpcgPairs::archive(Archive& archive) {
-  archive.values(convergence_, leading_, resting_, wanted_in_X_, comparable_steps_, last_lock_,
-                 strictness_);
+  archive.values(convergence_, leading_, resting_, wanted_in_X_, more_to_come_, comparable_steps_,
+                 last_lock_, waiting_since_, waited_, strictness_);
   evidence_.archive(archive);
-  for (auto* list : {&residuals_, &residuals_before_, &dual_residuals_, &value_bounds_, &roundings_,
-                     &locked_values_, &locked_residuals_, &locked_dual_residuals_}) {
+  for (auto* list :
+       {&residuals_, &residuals_before_, &dual_residuals_, &value_bounds_, &roundings_}) {
     archive.list(*list);
   }
+  locked_.archive(archive);
 }
 
 }  // namespace heddle::detail

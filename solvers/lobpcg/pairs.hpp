@@ -5,6 +5,7 @@
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/lobpcg/guard_evidence.hpp>
+#include <heddle/solvers/lobpcg/locked_pairs.hpp>
 #include <heddle/solvers/lobpcg/ritz_values.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <span>
@@ -47,9 +48,15 @@ class LobpcgPairs {
     evidence_ = {convergence, options_->tolerance};
   }
 
-  Index locked() const noexcept { return static_cast<Index>(locked_values_.size()); }
+  Index locked() const noexcept { return locked_.count(); }
+  LockedPairs& locked_pairs() noexcept { return locked_; }
   Index leading() const noexcept { return leading_; }
   Index wanted_in_X() const noexcept { return wanted_in_X_; }
+
+  /// Whether pairs that are better than the nev best of those known may lie beyond X: all of X is
+  /// wanted, and the last of the nev best is none of X, or not known yet. X is then locked as a
+  /// whole, and further pairs are iterated.
+  bool more_to_come() const noexcept { return more_to_come_; }
 
   /// Counts all `columns` columns of X as leading, because none of them has search directions yet.
   void set_leading(Index columns) noexcept { leading_ = resting_ = columns; }
@@ -104,9 +111,6 @@ class LobpcgPairs {
   /// Moves the first k pairs of X to the locked ones.
   void lock(const RitzValues& ritz, Index k, Index iteration);
 
-  /// Whether a locked pair is among the `count` best of the locked ones.
-  bool is_best_locked(Index pair, Index count) const noexcept;
-
   /// Halves what the criterion allows, after a claim of convergence that was refuted.
   void tighten() noexcept { strictness_ *= 0.5; }
 
@@ -130,9 +134,6 @@ class LobpcgPairs {
   void list_others(const RitzValues& ritz, Index from_Y, Index from_X, std::vector<double>& values,
                    std::vector<double>& residuals) const;
 
-  /// The number of columns of the next X, for the pairs that are still wanted and guard vectors.
-  Index block_wanted(Index block) const noexcept;
-
   void archive(Archive& archive);
 
  private:
@@ -147,16 +148,21 @@ class LobpcgPairs {
   std::vector<double> value_bounds_;      // error bounds of the values of X
   std::vector<double> roundings_;         // rounding errors of the values of X, 0 if not measured
   ErrorBounds bounds_;                    // of the values of X and of the locked ones
-  std::vector<double> locked_values_;     // in the order of locking
-  std::vector<double> locked_residuals_;
-  std::vector<double> locked_dual_residuals_;
+  LockedPairs locked_;
   Index leading_ = 0;
   Index resting_ = 0;  // leading pairs that need no search directions, see `at_rest`
   Index wanted_in_X_ = 0;
+  bool more_to_come_ = false;
+  Index waiting_since_ = 0;     // iteration since which nothing but guard vectors is awaited
+  bool waited_ = false;         // whether they were awaited long enough
   Index comparable_steps_ = 0;  // since the columns of X last changed their places
   Index last_lock_ = 0;         // iteration
   double strictness_ = 1;       // factor on what the criterion allows
   GuardEvidence evidence_;
 };
+
+/// The number of columns of the next X, for the pairs that are still wanted and guard vectors.
+/// `block`: the most.
+Index block_wanted(const LobpcgPairs& pairs, Index nev, Index block) noexcept;
 
 }  // namespace heddle::detail

@@ -47,7 +47,7 @@ template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std::uint64_t stream) {
   method_ = CompletenessMethod::random_search;
   if (most < kSlab) return 0;
-  const double inverse_scale = inverse_scale_of_X();
+  const double inverse_scale = std::max(inverse_scale_of_X(), inverse_scale_of_rows());
   const double largest = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
   const double stiffness = std::min(largest, s_.pairs.convergence().scale(0) * inverse_scale);
   if (!(stiffness > kStiff) || !choose_rows(inverse_scale, constrained)) return 0;
@@ -95,6 +95,21 @@ double SoftMotions<T, Ctx>::inverse_scale_of_X() {
   const Block W = s_.blocks.S().W;
   scale_rows<T>(context_, s_.row_scale.columns(1, 1), X.columns(0, cols), W);
   return growth(X.columns(0, cols), W);
+}
+
+/// The same for a vector whose entries are of equal size, or 1/|σ| if that is smaller: the values
+/// of vectors in rows that are no larger than σ are no small ones for these rows. X alone would not
+/// tell where all of its pairs are motions of stiff parts.
+template <Scalar T, class Ctx>
+double SoftMotions<T, Ctx>::inverse_scale_of_rows() {
+  s_.packet.clear();
+  const auto norm = s_.packet.add(1, 1);
+  column_norms<T>(context_, s_.row_scale.columns(1, 1), norm.there);
+  s_.packet.fetch(context_);
+  const EigenConvergence& convergence = s_.pairs.convergence();
+  const double norm_B = convergence.norm_B() > 0 ? convergence.norm_B() : 1;
+  const double last = std::abs(s_.wanted_values.back()) * norm_B;
+  return std::min(norm.here(0, 0) / std::sqrt(static_cast<double>(s_.shape.rows.global)), 1 / last);
 }
 
 /// Chooses S, and computes D_S^¼ and D_S⁻¹ with zeros in the other rows. False if S is empty.

@@ -55,6 +55,7 @@ class SoftMotions {
 
  private:
   double inverse_scale_of_X();
+  double inverse_scale_of_rows();
   bool choose_rows(double inverse_scale, bool constrained);
   struct Values {
     double first;  // at most 0 and the first of the wanted values

@@ -56,6 +56,7 @@ class LobpcgSolve {
   void search_missed();
   void finish();
 
+  void release(Index pair);
   void lock_null_vectors();
   void start_X();
   bool tells(Index guesses);

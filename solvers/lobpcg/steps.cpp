@@ -200,6 +200,12 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::lock_converged() {
   const Index k = pairs_.lockable(ritz_.values(), guessed_, s_.spans_space(), result_.iterations);
   if (k == 0) return;
+  if (pairs_.more_to_come()) {
+    missed_pairs_.reset();  // because X begins again
+    while (pairs_.locked() > options_.nev - pairs_.wanted_in_X()) {
+      release(pairs_.locked_pairs().worst());
+    }
+  }
   pairs_.lock(ritz_.values(), k, result_.iterations);
   blocks_.lock(context_, k);
   ritz_.drop_leading(k);
@@ -213,6 +219,19 @@ void LobpcgSolve<T, Ctx>::lock_converged() {
     read_residuals();
     finished_ = true;
   }
+}
+
+/// Removes a locked pair, and its column of Y. The last one takes its place.
+template <Scalar T, class Ctx>
+void LobpcgSolve<T, Ctx>::release(Index pair) {
+  const Index column = blocks_.locked() - pairs_.locked() + pair;
+  const Index last = blocks_.locked() - 1;
+  if (column < last) {
+    copy(context_, blocks_.Y(last, 1), blocks_.Y(column, 1));
+    if (blocks_.pencil()) copy(context_, blocks_.BY(last, 1), blocks_.BY(column, 1));
+  }
+  blocks_.set_locked(last);
+  pairs_.locked_pairs().remove(pair);
 }
 
 template <Scalar T, class Ctx>
@@ -301,7 +320,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz(std::span<const double> errors) {
   constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
-  const Index wanted = pairs_.block_wanted(s_.shape.block) + kUnit - 1;
+  const Index wanted = block_wanted(pairs_, options_.nev, s_.shape.block) + kUnit - 1;
   const Index x = std::min(s_.shape.block, wanted - wanted % kUnit);
   const Index resting =
       resting_columns(pairs_.at_rest(ritz_.values(), guessed_), blocks_.x(), kUnit);
@@ -343,14 +362,16 @@ void LobpcgSolve<T, Ctx>::refresh() {
 }
 
 /// Expands X by what a search for missed pairs finds. If that changes a wanted pair, the search is
-/// repeated once the pairs have converged again.
+/// repeated once the pairs have converged again. Locked pairs near the found ones have to converge
+/// again, too.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
   end_if_lost(engine_, missed_pairs_.fill_P(streams_, constraints_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
-  missed_pairs_.conclude();
+  if (missed_pairs_.conclude()) return;
+  while (const auto pair = pairs_.locked_pairs().overlapped(ritz_.theta())) release(*pair);
 }
 
 template <Scalar T, class Ctx>

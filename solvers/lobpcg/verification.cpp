@@ -32,8 +32,8 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
 template <Scalar T, class Ctx>
 StopControl::Stop LobpcgVerification<T, Ctx>::stop_at_rounding(std::string_view reason) {
   const EigenConvergence& convergence = s_.pairs.convergence();
-  const bool complete = s_.pairs.locked() + s_.ritz.values().count() >= options_.nev;
-  if (complete && convergence.bounds_values() && verify(convergence.at_rounding()).confirmed()) {
+  if (!s_.pairs.more_to_come() && convergence.bounds_values() &&
+      verify(convergence.at_rounding()).confirmed()) {
     return {SolveStatus::converged,
             "all pairs converged as far as rounding allows, and passed verification"};
   }
@@ -64,7 +64,7 @@ bool LobpcgVerification<T, Ctx>::rotate_pairs(Block V) {
   const Index constraints = s_.blocks.locked() - s_.pairs.locked();
   Index filled = 0;
   for (Index i = 0; i < s_.pairs.locked() && filled < from_Y; ++i) {
-    if (!s_.pairs.is_best_locked(i, from_Y)) continue;
+    if (!s_.pairs.locked_pairs().is_best(i, from_Y)) continue;
     copy(context_, s_.blocks.Y(constraints + i, 1), V.columns(filled++, 1));
   }
   copy(context_, s_.blocks.S().X.columns(0, from_X), V.columns(filled, from_X));

@@ -5,6 +5,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
 #include <utility>
@@ -196,6 +197,70 @@ TEST(MissedPairs, AreFoundAmongMoreSoftMotionsThanASearchHasColumns) {
   auto A = springs.matrix(context);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     EXPECT_NEAR(by_multigrid(context, springs, A, seed).at(0), 0.001, 1e-6) << seed;
+  }
+}
+
+/// Adds pairs of rows with the values k and `first`, 1.3 `first`, 1.69 `first`, ….
+void add_pairs(Springs& springs, int count, double k, double first) {
+  for (int i = 0; i < count; ++i) {
+    const Index pair = springs.add_rows(2);
+    springs.add_form({pair, pair + 1}, {1, 1}, k / 2);
+    springs.add_form({pair, pair + 1}, {1, -1}, first * std::pow(1.3, i) / 2);
+  }
+}
+
+constexpr Index kChain = 250;
+
+/// A chain of springs of 100 that is held at its ends.
+Springs chain() {
+  Springs springs(kChain);
+  for (Index i = 0; i < kChain; ++i) springs.add(i, std::min(i + 1, kChain - 1), 100);
+  springs.add(0, 0, 100);
+  return springs;
+}
+
+/// The pairs that the search finds beyond the width of the block have no place beside the locked
+/// ones, which are none of the wanted ones any more.
+TEST(MissedPairs, MoreThanANarrowBlockHoldsAreFound) {
+  HostContext context;
+  LobpcgOptions options;
+  options.block_size = 2;
+  for (const auto& [nev, motions] : {std::pair<Index, int>{3, 12}, {4, 4}}) {
+    Springs springs(0);
+    springs.add_grid(20, 20, 1, true);
+    add_pairs(springs, motions, 1e8, 1e-5);
+    auto A = springs.matrix(context);
+    JacobiPreconditioner<double, HostContext> M(context, A.matrix());
+    options.nev = nev;
+    for (options.seed = 1; options.seed <= 5; ++options.seed) {
+      const auto result =
+          lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
+      ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(nev); ++k) {
+        const double value = 1e-5 * std::pow(1.3, static_cast<double>(k));
+        EXPECT_NEAR(result.eigenvalues[k], value, result.error_bounds[k]) << nev << ' ' << k;
+      }
+    }
+  }
+}
+
+/// A preconditioner that is exact for stiff parts finds their motions in a few steps, which is too
+/// early for the modes of other rows.
+TEST(MissedPairs, SlowerPairsAreAwaited) {
+  HostContext context;
+  const double slow = 100 * laplace_smallest_eigenvalues({kChain}, 1)[0];  // 0.0157
+  Springs springs = chain();
+  add_pairs(springs, 4, 1e9, 0.5 * slow);  // up to 0.85 and 1.1 of it
+  auto A = springs.matrix(context);
+  BlockJacobiPreconditioner<double, HostContext> M(context, A.matrix());
+  LobpcgOptions options;
+  options.nev = 4;
+  options.criterion = Criterion::norm;
+  for (options.seed = 1; options.seed <= 5; ++options.seed) {
+    const auto result =
+        lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_NEAR(result.eigenvalues[3], slow, 1e-2 * slow) << options.seed;
   }
 }
 

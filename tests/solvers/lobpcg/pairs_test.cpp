@@ -138,6 +138,18 @@ TEST_F(LobpcgPairsTest, AGuessNeedsTheNextPairApart) {
   EXPECT_TRUE(pairs_.all_converged(values(), true)) << "another copy, and 6 is apart";
 }
 
+/// Also where X began with random columns, the next eigenvalue must be none of the wanted ones.
+TEST_F(LobpcgPairsTest, ANextPairMayNotReachTheWantedOnes) {
+  theta_ = {1, 2, 3, 4, 4.25, 6};
+  step({1e-7, 1e-7, 1e-7, 1e-7, 0.5, 1});
+  EXPECT_EQ(pairs_.leading(), 4);
+  EXPECT_FALSE(pairs_.all_converged(values(), false)) << "an eigenvalue within 0.5 may be below 4";
+  step({1e-7, 1e-7, 1e-7, 1e-7, 0.2, 1}, 1);
+  EXPECT_TRUE(pairs_.all_converged(values(), false));
+  step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 3}, 2);
+  EXPECT_FALSE(pairs_.all_converged(values(), false)) << "the fifth may be a wanted one, too";
+}
+
 TEST_F(LobpcgPairsTest, GuardsThatHaveAllConvergedShowNothing) {
   step({1e-7, 1e-7, 1e-7, 1e-7, 1e-7, 1e-3});
   EXPECT_FALSE(pairs_.evidence().show_nothing(pairs_.guards(values())))
@@ -153,7 +165,7 @@ TEST_F(LobpcgPairsTest, AwaitedGuardsAreNotAtRest) {
   pairs_.set_convergence(
       EigenConvergence(Criterion::absolute, 1e-2, 10, 1, std::numeric_limits<double>::epsilon()));
   theta_ = {-3, -2, -1, 0, 1e-4, 6};
-  step({1e-7, 1e-7, 1e-7, 1e-7, 5e-3, 5e-3});
+  step({1e-7, 1e-7, 1e-7, 1e-7, 5e-5, 5e-3});
   EXPECT_EQ(pairs_.leading(), 6);
   EXPECT_EQ(pairs_.at_rest(values(), false), 6);
   EXPECT_EQ(pairs_.at_rest(values(), true), 4)
@@ -216,8 +228,8 @@ TEST_F(LobpcgPairsTest, PairsATenthBelowTheToleranceAreLocked) {
   theta_ = {0.5, 1.5, 1.6, 1.7};
   step({1, 1, 1, 1});
   EXPECT_EQ(pairs_.wanted_in_X(), 3);
-  EXPECT_TRUE(pairs_.is_best_locked(0, 1));
-  EXPECT_FALSE(pairs_.is_best_locked(1, 1));
+  EXPECT_TRUE(pairs_.locked_pairs().is_best(0, 1));
+  EXPECT_FALSE(pairs_.locked_pairs().is_best(1, 1));
 }
 
 TEST_F(LobpcgPairsTest, ASingleConvergedPairOfManyMustWait) {
@@ -263,11 +275,73 @@ TEST_F(LobpcgPairsTest, ARefutedClaimHalvesWhatIsAllowed) {
   EXPECT_EQ(pairs_.leading(), 0);
 }
 
+/// A narrow block may find better pairs than those that it has locked, and more than it can hold.
+TEST_F(LobpcgPairsTest, AllOfXIsLockedBeforeWorseLockedPairsCount) {
+  LobpcgPairs narrow(4, 2);
+  narrow.reset(options_);
+  narrow.set_convergence(pairs_.convergence());
+  const auto iterate = [&](double first, double second) {
+    theta_ = {first, second};
+    for (int k = 0; k < 2; ++k) {
+      std::ranges::fill(narrow.next_numbers().residuals, 1e-9);
+      std::ranges::fill(narrow.next_numbers().dual_residuals, 1e-9);
+      narrow.bound_errors(values(), false);
+      narrow.count(values(), false, 0);
+    }
+  };
+  const auto lock = [&] {
+    ASSERT_EQ(narrow.lockable(values(), false, false, 0), 2);
+    while (narrow.more_to_come() && narrow.locked() > 4 - narrow.wanted_in_X()) {
+      narrow.locked_pairs().remove(narrow.locked_pairs().worst());
+    }
+    narrow.lock(values(), 2, 0);
+  };
+  iterate(7, 8);
+  EXPECT_TRUE(narrow.more_to_come()) << "two of four";
+  lock();
+  iterate(9, 10);
+  EXPECT_FALSE(narrow.more_to_come());
+  lock();
+  iterate(1, 2);
+  EXPECT_TRUE(narrow.more_to_come()) << "there may be others between 2 and 7";
+  EXPECT_FALSE(narrow.all_converged(values(), false));
+  EXPECT_EQ(narrow.converged(), 4);
+  lock();
+  EXPECT_EQ(narrow.locked(), 4) << "9 and 10 have left";
+  iterate(3, 5);
+  EXPECT_FALSE(narrow.more_to_come()) << "1, 2, 3, 5";
+  EXPECT_TRUE(narrow.all_converged(values(), false));
+  iterate(0.25, 0.5);
+  lock();
+  theta_ = {11, 12};
+  std::vector<double> listed, residuals;
+  narrow.list(values(), listed, residuals);
+  std::ranges::sort(listed);
+  EXPECT_EQ(listed, (std::vector<double>{0.25, 0.5, 1, 2}));
+}
+
+TEST_F(LobpcgPairsTest, ALockedPairWithAnotherValueWithinItsResidualMayBeAMixture) {
+  LockedPairs locked;
+  locked.reset(Which::smallest, 1);
+  locked.add(std::vector<double>{3, 1, 2}, std::vector<double>{0.1, 0.1, 0.1},
+             std::vector<double>{0.1, 0.1, 0.1});
+  EXPECT_EQ(locked.worst(), 1);
+  EXPECT_FALSE(locked.overlapped(std::vector<double>{0, 2.5, 4}));
+  EXPECT_EQ(locked.overlapped(std::vector<double>{2.05}), 3);
+  locked.remove(1);
+  EXPECT_EQ(std::vector<double>(locked.values().begin(), locked.values().end()),
+            (std::vector<double>{0, 2, 1}));
+  EXPECT_EQ(locked.ahead(1.001, 0.01), 2);
+  EXPECT_EQ(locked.ahead(0.999, 0), 1);
+  EXPECT_TRUE(locked.is_best(2, 2));
+  EXPECT_FALSE(locked.is_best(1, 2));
+}
+
 TEST_F(LobpcgPairsTest, RoomForWhatIsWantedAndGuards) {
   step({5e-8, 5e-8, 1, 1, 1, 1});
-  EXPECT_EQ(pairs_.block_wanted(6), 6);
+  EXPECT_EQ(block_wanted(pairs_, 4, 6), 6);
   pairs_.lock(values(), 2, 0);
-  EXPECT_EQ(pairs_.block_wanted(6), 4);  // two wanted, two guards
+  EXPECT_EQ(block_wanted(pairs_, 4, 6), 4);  // two wanted, two guards
 }
 
 TEST_F(LobpcgPairsTest, AnArchiveHoldsAllOfThem) {
