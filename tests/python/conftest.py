@@ -1,9 +1,15 @@
 """Matrices that several tests share, with spectra in closed form or from dense LAPACK."""
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.linalg as dense
 import scipy.sparse as sp
+
+
+# A shell starts background processes with SIGINT ignored, which their children would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def path_laplacian(n):
