@@ -9,6 +9,7 @@
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/operators/factor_estimate.hpp>
 #include <limits>
 #include <utility>
@@ -366,7 +367,7 @@ double take_given_residuals(const Problem& given, const Request& request, Soluti
         [&](const auto& X) { return residual(A, B, lambda, X.view(), static_cast<Index>(j)); },
         solution.vectors);
     const double rounding = convergence.noise_floor() * convergence.scale(lambda);
-    excess = std::max(excess, found / std::max(convergence.allowed(lambda), rounding));
+    keep_worst(excess, found / std::max(convergence.allowed(lambda), rounding));
     solution.residuals[j] = convergence.scaled(lambda, found);
   }
   return excess;

@@ -253,14 +253,14 @@ Solution solve_by_scaling(Place<Ctx> on, Problem given, Request request,
   Solution first = solve_scaled(on, given, request, scaling, monitor);
   require_digits(request, first);
   const double excess = take_given_residuals(given, request, first);
-  if (!(excess > 1) || first.status != SolveStatus::converged) return first;
+  if (excess <= 1 || first.status != SolveStatus::converged) return first;
   given.initial_guess = guess_from(on.device.host(), first);
   Request stricter = remaining(request, first);
   stricter.tolerance = 0.1 * tolerance_of(request) / excess;
   Solution second = solve_scaled(on, given, stricter, scaling, continued(first, monitor));
   const bool met = take_given_residuals(given, request, second) <= 1;
-  // The smaller tolerance may be below rounding. The values have passed in the first solve.
-  if (met) second.status = first.status, second.converged = first.converged;
+  if (met) keep_verdict(first, second);
+  require_digits(request, second);
   if (!met && second.status == SolveStatus::converged) {
     second.status = SolveStatus::verification_failed;
     second.reason += "; residuals of the problem without this scaling exceed the tolerance";

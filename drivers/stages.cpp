@@ -41,6 +41,12 @@ void prepend(const Solution& first, Solution& second, std::string_view stage) {
   second.solve_seconds += first.solve_seconds;
 }
 
+void keep_verdict(const Solution& first, Solution& second) {
+  if (second.status != SolveStatus::stagnated || second.count() != first.count()) return;
+  second.status = first.status;
+  second.converged = first.converged;
+}
+
 Request remaining(const Request& request, const Solution& first) {
   Request rest = request;
   rest.max_iterations = std::max<Index>(1, rest.max_iterations - first.iterations);

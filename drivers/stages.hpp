@@ -17,6 +17,10 @@ Monitor continued(const Solution& first, const Monitor& monitor);
 /// what the first stage was, such as "in single precision".
 void prepend(const Solution& first, Solution& second, std::string_view stage);
 
+/// Gives a second stage that ended at rounding the verdict of the first one, whose tolerance was
+/// larger and whose pairs passed.
+void keep_verdict(const Solution& first, Solution& second);
+
 /// `request` for a second stage: with the iterations and the time that the first one has left.
 Request remaining(const Request& request, const Solution& first);
 
