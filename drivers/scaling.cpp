@@ -8,6 +8,7 @@
 #include <heddle/drivers/row_grading.hpp>
 #include <heddle/drivers/scaling.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/operators/factor_estimate.hpp>
@@ -229,17 +230,6 @@ void report_grading(const ProblemScaling& scaling, Solution& solution) {
       scaling.span, held);
 }
 
-/// ‖A‖₁ of a symmetric A.
-double one_norm(const CsrView<double, HostSpace>& A) {
-  double largest = 0;
-  for (Index i = 0; i < A.rows; ++i) {
-    double sum = 0;
-    for (auto k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) sum += std::abs(A.values[k]);
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
 /// (A x)_i for column j of X.
 template <Scalar T>
 double product(const CsrView<double, HostSpace>& A, ConstBlockView<T, HostSpace> X, Index i,
@@ -354,11 +344,12 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
              solution.vectors);
 }
 
-double take_given_residuals(const Problem& given, const Request& request, Solution& solution) {
+double take_given_residuals(HostContext& context, const Problem& given, const Request& request,
+                            Solution& solution) {
   const CsrView<double, HostSpace> A = given.A.view();
   const CsrView<double, HostSpace> B = mass_of(given);
-  const EigenConvergence convergence(request.criterion, tolerance_of(request), one_norm(A),
-                                     B.rows == 0 ? 1 : one_norm(B),
+  const EigenConvergence convergence(request.criterion, tolerance_of(request), norm_1(context, A),
+                                     B.rows == 0 ? 1 : norm_1(context, B),
                                      std::numeric_limits<double>::epsilon());
   double excess = 0;
   for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {

@@ -64,7 +64,8 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling);
 /// Replaces the residuals of the solution of a scaled eigenproblem by those of `given`, from fresh
 /// products on the host. Returns the largest one as a multiple of what the criterion of `request`
 /// allows, or rounding, whichever is larger.
-double take_given_residuals(const Problem& given, const Request& request, Solution& solution);
+double take_given_residuals(HostContext& context, const Problem& given, const Request& request,
+                            Solution& solution);
 
 /// For a graded problem, which was solved with a factor: a value that is not zero and whose bound
 /// exceeds 10⁻⁶ |λ| and the tolerance is not converged, although nothing but the rounding of the

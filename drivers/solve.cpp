@@ -252,13 +252,13 @@ Solution solve_by_scaling(Place<Ctx> on, Problem given, Request request,
   if (!scaling.graded()) return solve_scaled(on, std::move(given), request, scaling, monitor);
   Solution first = solve_scaled(on, given, request, scaling, monitor);
   require_digits(request, first);
-  const double excess = take_given_residuals(given, request, first);
+  const double excess = take_given_residuals(on.device.host(), given, request, first);
   if (excess <= 1 || first.status != SolveStatus::converged) return first;
   given.initial_guess = guess_from(on.device.host(), first);
   Request stricter = remaining(request, first);
   stricter.tolerance = 0.1 * tolerance_of(request) / excess;
   Solution second = solve_scaled(on, given, stricter, scaling, continued(first, monitor));
-  const bool met = take_given_residuals(given, request, second) <= 1;
+  const bool met = take_given_residuals(on.device.host(), given, request, second) <= 1;
   if (met) keep_verdict(first, second);
   require_digits(request, second);
   if (!met && second.status == SolveStatus::converged) {
