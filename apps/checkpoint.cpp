@@ -73,7 +73,8 @@ void prepare_checkpoint(Config& config, bool resume, const Problem& input,
   for (const auto& [name, block] : {std::pair{"constraints", &input.constraints},
                                     {"initial guess", &input.initial_guess},
                                     {"right-hand sides", &input.rhs},
-                                    {"near null space", &input.near_null}}) {
+                                    {"near null space", &input.near_null},
+                                    {"coordinates", &input.coordinates}}) {
     if (block->cols() > 0) facts.push_back(fact(name, *block));
   }
   facts.push_back(fmt::format("preconditioner: {}", problem.preconditioner));

@@ -2,7 +2,7 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/report/report.hpp>
-#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/problem/problem.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

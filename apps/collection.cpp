@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <heddle/apps/collection.hpp>
 #include <heddle/apps/programs_on_path.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <system_error>
 #include <vector>

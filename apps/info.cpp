@@ -8,7 +8,7 @@
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/run_together.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>

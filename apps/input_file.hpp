@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <heddle/apps/collection.hpp>
 #include <heddle/apps/standard_input.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <string_view>
 
 /// Inputs by what names them: the path of a file, `-` for standard input, or SuiteSparse:GROUP/NAME

@@ -4,10 +4,8 @@
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/standard_input.hpp>
-#include <heddle/drivers/device.hpp>
-#include <heddle/drivers/input.hpp>
-#include <heddle/drivers/matrix_checks.hpp>
-#include <heddle/drivers/memory.hpp>
+#include <heddle/drivers/inspect/facts.hpp>
+#include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
@@ -40,7 +38,7 @@ Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string
 std::optional<double> symmetrize(HostContext& context, const ProblemConfig& problem,
                                  ProblemPart part, Matrix& A) {
   if (problem.symmetrize != Symmetrize::average) return std::nullopt;
-  detail::check_square(part, A);
+  detail::check_square(part, A.rows(), A.cols());
   const double asymmetry = relative_asymmetry(context, A.view());
   if (asymmetry > 0) A = Matrix(symmetric_part(context, A.view()));
   return asymmetry;
@@ -50,7 +48,7 @@ std::optional<double> symmetrize(HostContext& context, const ProblemConfig& prob
 void load_A(HostContext& context, const ProblemConfig& problem, Problem& loaded) {
   Matrix& A = loaded.A;
   A = load_matrix(context, problem.matrix, "problem.matrix", problem.first_line);
-  detail::check_shape(A, problem.transform == Transform::normal_equations);
+  detail::check_shape(A.rows(), A.cols(), problem.transform == Transform::normal_equations);
   if (!takes_laplacian(problem)) return;
   LaplacianOptions options{.weights = problem.weights,
                            .symmetrize = problem.symmetrize == Symmetrize::larger};
@@ -77,14 +75,14 @@ Block load_block(HostContext& context, const std::filesystem::path& path, std::s
 
 Block unit_vectors(HostContext& context, const Config& config, const Problem& problem) {
   const std::vector<Index>& rows = config.problem.rhs.unit;
-  HostMultiVector R(context, problem.order(), std::ssize(rows));
+  HostMultiVector R(context, problem.A.rows(), std::ssize(rows));
   set_zero<double>(context, R.view());
   for (Index j = 0; j < R.cols(); ++j) {
     const Index row = rows[static_cast<std::size_t>(j)];
-    if (row > problem.order()) {
+    if (row > problem.A.rows()) {
       throw ConfigError(origin_of(config, "problem.rhs.unit"),
                         fmt::format("problem.rhs.unit: there is no row {}, the matrix {}", row,
-                                    detail::describe_rows(problem)));
+                                    detail::describe_rows(detail::shape_of(problem, 1))));
     }
     R.view()(row - 1, j) = 1;
   }
@@ -101,7 +99,7 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
   }
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
   return detail::generated_rhs(context, {.random_rhs = rhs.random, .ones_rhs = rhs.ones},
-                               config.request.seed, 0, problem.order());
+                               config.request.seed, 0, problem.A.rows());
 }
 
 /// Sets what is known of the vectors that A nearly maps to zero: that of the configuration, else
@@ -194,7 +192,7 @@ Problem read_problem(HostContext& context, const Config& config, Problem begun,
     Problem problem = std::move(begun);
     problem.normal_equations = uses_transpose(config);
     RemovedAsymmetry asymmetry;
-    if (!problem.own_rows) {
+    if (problem.A.whole() == nullptr) {
       load_A(context, named, problem);
       asymmetry.matrix = symmetrize(context, named, ProblemPart::matrix, problem.A);
     }
@@ -207,20 +205,9 @@ Problem read_problem(HostContext& context, const Config& config, Problem begun,
     problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
     load_near_null(context, named, problem);
     const bool linear = !is_eigensolver(config.request.method);
-    if (linear && !problem.own_rhs) problem.rhs = load_rhs(context, config, problem);
+    if (linear && problem.rhs.cols() == 0) problem.rhs = load_rhs(context, config, problem);
     return problem;
   });
-}
-
-void prepare_problem(HostContext& context, Problem& problem, const Config& config,
-                     const Monitor& monitor) {
-  with_named_sources(config, [&] { detail::prepare(context, problem, config.request, monitor); });
-}
-
-Problem load_problem(HostContext& context, const Config& config) {
-  Problem problem = read_problem(context, config);
-  prepare_problem(context, problem, config);
-  return problem;
 }
 
 }  // namespace heddle::apps

@@ -10,7 +10,6 @@
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/interrupt.hpp>
-#include <heddle/apps/method_choice.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/apps/progress.hpp>
 #include <heddle/apps/report/history_files.hpp>
@@ -21,11 +20,8 @@
 #include <heddle/apps/run_solver.hpp>
 #include <heddle/apps/run_together.hpp>
 #include <heddle/apps/version.hpp>
-#include <heddle/drivers/choice.hpp>
-#include <heddle/drivers/memory.hpp>
-#include <heddle/drivers/methods.hpp>
-#include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/solve/team_calls.hpp>
 #include <heddle/linalg/base/time_slice.hpp>
 #include <optional>
 #include <span>
@@ -62,11 +58,11 @@ Device choose_device(const Config& config, const std::shared_ptr<Processes>& pro
   }
 }
 
-ProblemFacts facts(Device& device, const Problem& input, const Request& request) {
+ProblemFacts facts(Device& device, const Problem& input, const SolvePlan& plan) {
   ProblemFacts problem;
-  problem.n = input.order();
+  problem.n = input.A.rows();
   problem.cols = input.A.cols();
-  problem.nnz = input.nnz();
+  problem.nnz = input.A.nnz();
   if (input.B) problem.mass_nnz = input.B->nnz();
   problem.constraints = input.constraints.cols();
   problem.initial_guess = input.initial_guess.cols();
@@ -77,11 +73,9 @@ ProblemFacts facts(Device& device, const Problem& input, const Request& request)
   problem.threads = device.host().threads();
   problem.gpus = device.gpus();
   problem.processes = problem.gpus > 1 ? 1 : device.processes();
-  problem.block_size =
-      detail::method_of(request, input.sizes())
-          .block_size(detail::with_block_size(request, input.sizes(), device.is_host()),
-                      input.sizes());
-  problem.preconditioner = detail::describe_preconditioner(request, input, !device.is_host());
+  problem.block_size = plan.block_size;
+  problem.preconditioner = plan.preconditioner;
+  problem.estimated_bytes = plan.device_bytes;
   problem.available_bytes = device.memory_bytes();
   return problem;
 }
@@ -110,7 +104,7 @@ struct Run {
 
 /// Solves the problem with progress on stderr and in the files of the history. A signal ends the
 /// solve early. If memory runs out, the error also gives the estimated memory of the whole solve.
-Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoice& choice) {
+Solution solve(Run& run, Device& device, Problem input, const SolvePlan& plan) {
   const Config& config = run.config;
   HistoryFiles history(run.files->directory(), config.output.history);
   const InterruptScope interrupt(config.request.checkpoint.file);
@@ -126,8 +120,9 @@ Solution solve(Run& run, Device& device, Problem input, const detail::MethodChoi
   monitor.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
   try {
     run.together.solving = true;  // stays so if the solve fails
-    Solution solution = with_named_sources(
-        config, [&] { return detail::solve_prepared(device, std::move(input), choice, monitor); });
+    Solution solution = with_named_sources(config, [&] {
+      return detail::run_keeping_vectors(device, std::move(input), plan, monitor);
+    });
     run.together.solving = false;
     history.add_result(solution.iterations, solution.eigenvalues, solution.residuals);
     return solution;
@@ -189,34 +184,39 @@ Problem rows_of_processes(Run& run, Device& device) {
   return problem;
 }
 
+/// The configuration with the method of `plan`. Warns about keys that have no effect with it.
+Config with_method(const Config& config, const SolvePlan& plan) {
+  const bool open = config.request.method == Method::automatic;
+  Config settled = open ? settle_method(config, plan.request.method, plan.method_reason) : config;
+  for (const std::string& key : settled.unused) {
+    spdlog::warn("{} has no effect: solver.type: auto takes {}", key,
+                 method_name(settled.request.method));
+  }
+  return settled;
+}
+
 ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
   Device device = choose_device(run.config, run.together.processes);
-  with_named_sources(run.config, [&] { detail::check_kernel(device, run.config.request); });
   check_output_directory(run.config.output.directory);
   check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
   RemovedAsymmetry asymmetry;
   Problem input =
       read_problem(device.host(), run.config, rows_of_processes(run, device), &asymmetry);
-  input.processes = device.processes();
-  SettledMethod method = with_method(device.host(), run.config, input);
-  run.config = method.config;
-  Config& config = run.config;
   Monitor checks;  // without `stop`: a signal ends the process until the solve begins
   checks.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
-  prepare_problem(device.host(), input, config, checks);
+  SolvePlan plan = with_named_sources(
+      run.config, [&] { return heddle::plan(device, input, run.config.request, checks); });
+  Config& config = run.config = with_method(run.config, plan);
   report.inputs = input_sums(config);
-  const detail::MemoryEstimate memory =
-      detail::estimate_memory(input, config.request, !device.is_host());
-  report.problem = facts(device, input, config.request);
+  report.problem = facts(device, input, plan);
   report.problem.asymmetry = asymmetry.matrix;
   report.problem.mass_asymmetry = asymmetry.mass;
-  report.problem.estimated_bytes = memory.device;
   report.seconds.load = seconds_since(run.start);
   prepare_checkpoint(config, run.line.resume, input, report.problem, result_file_names());
-  detail::check_memory(memory, config.request, device);
+  plan = detail::with_checkpoint(plan, config.request.checkpoint);
   const std::string description = describe_problem(config, report.problem);
   run.progress.clear();
   if (run.line.validate) {
@@ -227,9 +227,7 @@ ExitCode carry_out(Run& run) {
   run.files->start(result_file_names());
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
   spdlog::debug("configuration:\n{}", to_yaml(config.effective));
-  method.choice.request = config.request;
-  method.choice.keeps_vectors = true;
-  report.result = solve(run, device, std::move(input), method.choice);
+  report.result = solve(run, device, std::move(input), plan);
   run.progress.clear();
   report.seconds.total = seconds_since(run.start);
   report_results(run, device);

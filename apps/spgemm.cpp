@@ -9,7 +9,7 @@
 #include <heddle/apps/spgemm/command_line.hpp>
 #include <heddle/apps/spgemm/product.hpp>
 #include <heddle/apps/spgemm/report.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <type_traits>

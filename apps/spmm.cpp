@@ -9,7 +9,7 @@
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/bandwidth.hpp>
 #include <heddle/apps/spmm/report.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 #endif

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/spgemm/stopwatch.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spgemm/hybrid.hpp>

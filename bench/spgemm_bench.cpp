@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/spgemm/comparison.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <string>
 #include <vector>

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <heddle/drivers/device.hpp>
-#include <heddle/drivers/problem.hpp>
-#include <heddle/drivers/request.hpp>
-#include <heddle/drivers/solution.hpp>
+#include <heddle/drivers/place/device.hpp>
+#include <heddle/drivers/plan/solve_plan.hpp>
+#include <heddle/drivers/problem/problem.hpp>
+#include <heddle/drivers/problem/request.hpp>
+#include <heddle/drivers/problem/solution.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 
 /// Solves a problem in host memory, in the precision, by the method and on the device that a
@@ -12,18 +13,34 @@
 ///     heddle::Problem problem{.A = heddle::Matrix(n, n, row_offsets, columns, values)};
 ///     heddle::Request request{.nev = 10};
 ///     heddle::Solution solution = heddle::solve(problem, request);
+///
+/// A solve is a plan, which can be looked at, and a run:
+///
+///     heddle::Device device = heddle::device_for(request);
+///     heddle::SolvePlan plan = heddle::plan(device, problem, request);
+///     for (const auto& choice : plan.choices()) std::cout << choice.name << ' ' << choice.value;
+///     heddle::Solution solution = heddle::run(device, problem, plan);
 namespace heddle {
 
-/// Solves `problem` on `device`. `request.device` and `request.threads` are ignored. Matrices and
-/// blocks are copied to the device once, and the vectors are copied back once. Mixed precision does
-/// this for each of its two solves. On the host, a solve in double precision copies no matrix or
-/// block of the caller. It only makes the transpose that `normal_equations` needs if the problem
-/// has none.
+/// What a solve of `problem` on `device` will do: inspects the problem, chooses, and checks the
+/// request, whose fields `device` and `threads` are ignored. Takes as long as some products with A.
+/// Throws `ProblemError` and `RequestError` (both `InvalidArgument`) for an invalid problem or
+/// request, with both sides in the message, and `OutOfMemory` if the solve would need more memory
+/// than is available. Of several processes, process 0 plans.
+SolvePlan plan(Device& device, const Problem& problem, const Request& request = {},
+               const Monitor& monitor = {});
+
+/// Solves `problem` as `plan`, which was made for it on this device. Matrices and blocks are copied
+/// to the device once, and the vectors are copied back once. Mixed precision does this for each of
+/// its two solves. On the host, a solve in double precision copies no matrix or block of the
+/// caller. It only makes the transpose that `normal_equations` needs if the problem has none.
 ///
-/// Numerical trouble is a status in the solution. Throws `ProblemError` and `RequestError` (both
-/// `InvalidArgument`) for an invalid problem or request, with both sides in the message. Throws
-/// `InvalidArgument` for arguments that the method rejects, `OutOfMemory` if the solve would need
-/// more memory than is available, and `DeviceError`.
+/// Numerical trouble is a status in the solution. Throws `InvalidArgument` for arguments that the
+/// method rejects, `ProblemError` for what only the solve finds out, `OutOfMemory` and
+/// `DeviceError`.
+Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monitor& monitor = {});
+
+/// Plans and runs. Throws as both do.
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
@@ -49,20 +66,17 @@ void dismiss(Processes& processes, int code = 0);
 namespace detail {
 
 class Followers;
-struct MethodChoice;
 
 /// `size` - 1 threads of this program that `serve` the thread of the caller.
 std::shared_ptr<Followers> followers(int size);
 
-/// Solves a problem that `prepare` has checked, by a request whose method has been chosen.
-/// `keeps_vectors`: as in `MethodChoice`.
-Solution solve_prepared(Device& device, Problem problem, const Request& request,
-                        const Monitor& monitor, bool keeps_vectors = false);
+/// As `run`. Each of several processes keeps its rows of the vectors, see `Solution::own_vectors`,
+/// unless the result is scaled.
+Solution run_keeping_vectors(Device& device, Problem problem, const SolvePlan& plan,
+                             const Monitor& monitor);
 
-/// Solves a problem that `prepare` has checked by the chosen method, and continues with another one
-/// where the choice allows this and the first has not converged.
-Solution solve_prepared(Device& device, Problem problem, const MethodChoice& choice,
-                        const Monitor& monitor);
+/// The plan for runs with this checkpoint.
+SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkpoint);
 
 }  // namespace detail
 }  // namespace heddle

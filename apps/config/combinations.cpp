@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/config/combinations.hpp>
-#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/plan/preconditioner.hpp>
 #include <initializer_list>
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <heddle/apps/config/node.hpp>
-#include <heddle/drivers/request.hpp>
+#include <heddle/drivers/problem/request.hpp>
 #include <heddle/linalg/edge_list/edge_list.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>

@@ -3,7 +3,7 @@
 #include <array>
 #include <functional>
 #include <heddle/apps/config/config.hpp>
-#include <heddle/drivers/methods.hpp>
+#include <heddle/drivers/problem/request.hpp>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,7 +14,6 @@
 /// messages, defaults, help and the printed configuration are derived.
 namespace heddle::apps {
 
-using detail::method_name;
 
 /// The words for `solver.type`.
 inline constexpr std::array kSolverTypes = {SolverType::automatic, SolverType::lobpcg,

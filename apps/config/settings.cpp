@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <heddle/apps/config/settings.hpp>
 #include <heddle/apps/config/yaml.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <optional>
 #include <utility>
 

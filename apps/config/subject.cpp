@@ -9,7 +9,7 @@
 #include <heddle/apps/config/subject.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/standard_input.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/formats/formats.hpp>
 #include <string_view>
 

@@ -7,7 +7,7 @@
 #include <heddle/apps/collection.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/standard_input.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <limits>
 #include <utility>
 

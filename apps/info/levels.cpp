@@ -1,23 +1,23 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/info/levels.hpp>
-#include <heddle/drivers/input.hpp>
-#include <heddle/drivers/matrix_checks.hpp>
-#include <heddle/drivers/near_null.hpp>
+#include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/inspect/near_null.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
 namespace heddle::apps {
 
 std::vector<OperatorLevel> inspect_levels(HostContext& context, const std::string& name, Matrix A,
                                           Block coordinates) {
-  Problem problem{.A = std::move(A), .coordinates = std::move(coordinates)};
+  const Problem problem{.A = std::move(A), .coordinates = std::move(coordinates)};
+  detail::Facts facts = detail::shape_of(problem, 1);
   const PreconditionerKind& kind = preconditioner_table().get("multigrid");
   PreconditionerOptions options = kind.options();
   try {
-    detail::check_shape(problem.A, false);
+    detail::check_square(ProblemPart::matrix, problem.A.rows(), problem.A.cols());
     detail::check_symmetric(context, ProblemPart::matrix, problem.A);
-    detail::prepare_near_null(context, problem);
-    options.set_near_null(detail::near_null_of(problem));
+    detail::find_near_null(context, problem.coordinates, facts);
+    options.set_near_null(detail::near_null_of(facts));
     return kind.make<double>(context, problem.A.view(), options).get()->hierarchy();
   } catch (const ProblemError& error) {
     throw InvalidArgument(fmt::format("{}: {}", name, error.message()));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/drivers/matrix.hpp>
+#include <heddle/drivers/problem/matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/info/spectrum.hpp>
-#include <heddle/drivers/matrix_checks.hpp>
+#include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <utility>

@@ -3,7 +3,7 @@
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/report/run_facts.hpp>
-#include <heddle/drivers/solution.hpp>
+#include <heddle/drivers/problem/solution.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include <filesystem>
 #include <heddle/apps/report/history_files.hpp>
 #include <heddle/apps/report/result_files.hpp>
-#include <heddle/drivers/own_vectors.hpp>
+#include <heddle/drivers/solve/team_calls.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
 #include <variant>

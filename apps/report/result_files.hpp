@@ -4,7 +4,7 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/report/report.hpp>
-#include <heddle/drivers/device.hpp>
+#include <heddle/drivers/place/device.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

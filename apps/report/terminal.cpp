@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <heddle/apps/report/report.hpp>
-#include <heddle/drivers/methods.hpp>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -86,8 +85,8 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
 /// The name of the algorithm, for solvers that offer several.
 std::string describe_solver(const Config& config) {
   if (config.request.method != SolverType::block_cg)
-    return std::string(detail::method_name(config.request.method));
-  return fmt::format("{} ({})", detail::method_name(config.request.method),
+    return std::string(method_name(config.request.method));
+  return fmt::format("{} ({})", method_name(config.request.method),
                      chosen(config, "solver", "algorithm"));
 }
 

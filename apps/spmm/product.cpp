@@ -4,7 +4,7 @@
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/spmm/product.hpp>
 #include <heddle/apps/spmm/product_engine.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/formats/formats.hpp>

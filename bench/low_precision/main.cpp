@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <optional>
 

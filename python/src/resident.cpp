@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cstdint>
-#include <heddle/drivers/solve_resident.hpp>
+#include <heddle/drivers/solve/solve_resident.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include <heddle/drivers/spectrum.hpp>
+#include <heddle/drivers/solve/spectrum.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>

@@ -2,6 +2,8 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/config/yaml.hpp>
+#include <heddle/apps/problem.hpp>
+#include <heddle/drivers/solve.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +28,14 @@ inline std::string error_of(const std::string& text, const std::vector<std::stri
     return error.what();
   }
   return "";
+}
+
+/// The problem of `config`, which a plan on the host has checked.
+inline Problem load_problem(HostContext& context, const Config& config) {
+  Problem problem = read_problem(context, config);
+  Device device(DeviceChoice::host, 1);
+  with_named_sources(config, [&] { return plan(device, problem, config.request); });
+  return problem;
 }
 
 }  // namespace heddle::apps::test

@@ -275,8 +275,7 @@ TEST(Schema, TheListOfKeysNamesAndExplainsEach) {
       EXPECT_EQ(occurrences(" " + text, line) + occurrences(text, "\n" + line.substr(1)), count)
           << line;
     }
-    EXPECT_NE(text.find(fmt::format("default {}\n", detail::method_name(solver))),
-              std::string::npos);
+    EXPECT_NE(text.find(fmt::format("default {}\n", method_name(solver))), std::string::npos);
     EXPECT_NE(text.find("laplace3d [nx, ny, nz]"), std::string::npos);
   }
 }

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <heddle/apps/info/matrix_report.hpp>
-#include <heddle/drivers/matrix_argument.hpp>
+#include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>

@@ -62,8 +62,7 @@ TEST(OwnPreconditioner, IsChosenByNameInAConfiguration) {
   const Config config = test::config_of(
       kProblem + "solver: {nev: 2, preconditioner: {type: scaled_identity, scale: 3}}");
   Device device(DeviceChoice::host, 1);
-  const Solution solution = detail::solve_prepared(device, load_problem(device.host(), config),
-                                                   config.request, Monitor{});
+  const Solution solution = solve(device, read_problem(device.host(), config), config.request);
   ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
   EXPECT_EQ(solution.preconditioner_name, "scaled_identity of A, scale 3");
   EXPECT_GT(ScaledIdentity::applications, 0);

@@ -3,14 +3,15 @@
 #include <apps/config_support.hpp>
 #include <cmath>
 #include <heddle/apps/problem.hpp>
-#include <heddle/drivers/device.hpp>
-#include <heddle/drivers/memory.hpp>
-#include <heddle/drivers/methods.hpp>
-#include <heddle/drivers/precision.hpp>
-#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/inspect/precision.hpp>
+#include <heddle/drivers/place/device.hpp>
+#include <heddle/drivers/plan/make_plan.hpp>
+#include <heddle/drivers/plan/memory.hpp>
+#include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/spmm/spmm.hpp>
 #include <string>
 #include <support/temporary_folder.hpp>
 
@@ -47,7 +48,7 @@ class Problem : public testing::Test {
 
   std::string refusal(const Config& config) {
     try {
-      load_problem(context_, config);
+      test::load_problem(context_, config);
     } catch (const Error& error) {
       std::string message = error.what();
       const std::string prefix = folder_.path().string() + "/";
@@ -68,11 +69,11 @@ TEST_F(Problem, FilesGeneratedMatricesAndBlocks) {
   write("a.mtx", "coordinate real symmetric", "4 4 5\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n2 1 -1\n");
   write("y.mtx", "array real general", "4 1\n1\n1\n1\n1\n");
   write("x.mtx", "array real general", "4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
-  const heddle::Problem input = load_problem(
+  const heddle::Problem input = test::load_problem(
       context_, config("{matrix: a.mtx, mass: {generate: mikota_mass, size: [4]}, constraints: "
                        "y.mtx, initial_guess: x.mtx}"));
-  EXPECT_EQ(input.order(), 4);
-  EXPECT_EQ(input.nnz(), 6);
+  EXPECT_EQ(input.A.rows(), 4);
+  EXPECT_EQ(input.A.nnz(), 6);
   EXPECT_EQ(input.B->nnz(), 4);
   EXPECT_EQ(input.constraints.cols(), 1);
   EXPECT_EQ(input.initial_guess.view()(2, 1), 7);
@@ -81,16 +82,17 @@ TEST_F(Problem, FilesGeneratedMatricesAndBlocks) {
 TEST_F(Problem, Transforms) {
   write("path.mtx", "coordinate real symmetric", "3 3 2\n2 1 5\n3 2 2\n");
   const std::string unit = "{matrix: path.mtx, weights: unit, transform: laplacian}";
-  const auto laplacian = load_problem(context_, config(unit));
+  const auto laplacian = test::load_problem(context_, config(unit));
   const auto diagonal = [&](const Matrix& A) {
     const Buffer<double, HostSpace> d = extract_diagonal(context_, A.view());
     return std::vector<double>(d.data(), d.data() + d.size());
   };
   EXPECT_EQ(diagonal(laplacian.A), (std::vector<double>{1, 2, 1}));
   const auto normalized =
-      load_problem(context_, config("{matrix: path.mtx, transform: normalized_laplacian}"));
+      test::load_problem(context_, config("{matrix: path.mtx, transform: normalized_laplacian}"));
   EXPECT_EQ(diagonal(normalized.A), (std::vector<double>{1, 1, 1}));
-  const auto weighted = load_problem(context_, config("{matrix: path.mtx, transform: laplacian}"));
+  const auto weighted =
+      test::load_problem(context_, config("{matrix: path.mtx, transform: laplacian}"));
   EXPECT_EQ(diagonal(weighted.A), (std::vector<double>{5, 7, 2}));
   write("arc.mtx", "coordinate real general", "3 3 2\n2 1 5\n3 2 2\n");
   const std::string directed = "matrix: arc.mtx, transform: laplacian";
@@ -98,7 +100,8 @@ TEST_F(Problem, Transforms) {
             "arc.mtx: the graph is directed: entry (2, 1) is 5, entry (1, 2) is 0; a Laplacian "
             "takes undirected graphs. symmetrize: true gives both directions the larger of the two "
             "weights");
-  const auto symmetrized = load_problem(context_, config("{" + directed + ", symmetrize: true}"));
+  const auto symmetrized =
+      test::load_problem(context_, config("{" + directed + ", symmetrize: true}"));
   EXPECT_EQ(diagonal(symmetrized.A), (std::vector<double>{5, 7, 2}));
   write("signed.mtx", "coordinate real symmetric", "3 3 2\n2 1 5\n3 2 -2\n");
   EXPECT_NE(refusal("{matrix: signed.mtx, transform: normalized_laplacian}").find("negative"),
@@ -244,8 +247,8 @@ TEST_F(Problem, RoundsToSinglePrecision) {
   write("a.mtx", "coordinate real symmetric", "2 2 2\n1 1 1e30\n2 2 0.1\n");
   write("b.mtx", "array real general", "2 1\n0.1\n3\n");
   HostProblem<float> single = detail::to_single(
-      context_,
-      load_problem(context_, config("{matrix: a.mtx, rhs: b.mtx}", "", SolverType::block_cg)));
+      context_, test::load_problem(
+                    context_, config("{matrix: a.mtx, rhs: b.mtx}", "", SolverType::block_cg)));
   EXPECT_EQ(single.A.view().values[1], 0.1f);
   EXPECT_EQ(single.rhs.view()(0, 0), 0.1f);
 }
@@ -257,13 +260,12 @@ void expect_estimate_near_peak(Config asked) {
   for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
     asked.request.precision = precision;
     Device device(asked.request.device, asked.request.threads);
-    heddle::Problem input = load_problem(device.host(), asked);
-    const detail::MemoryEstimate estimate = detail::estimate_memory(input, asked.request, false);
-    const Solution solution = detail::solve_prepared(device, std::move(input), asked.request, {});
-    const auto peak = static_cast<double>(solution.peak_bytes);
-    EXPECT_GE(estimate.device, 0.9 * peak) << static_cast<int>(precision);
-    EXPECT_LE(estimate.device, 2 * peak) << static_cast<int>(precision);
-    EXPECT_EQ(estimate.host, estimate.device);
+    const heddle::Problem input = read_problem(device.host(), asked);
+    const SolvePlan made = plan(device, input, asked.request);
+    const auto peak = static_cast<double>(run(device, input, made).peak_bytes);
+    EXPECT_GE(made.device_bytes, 0.9 * peak) << static_cast<int>(precision);
+    EXPECT_LE(made.device_bytes, 2 * peak) << static_cast<int>(precision);
+    EXPECT_EQ(made.host_bytes, made.device_bytes);
   }
 }
 
@@ -302,7 +304,7 @@ TEST_F(Problem, TheEstimateOfMemoryOfBlockLanczosIsNearThePeak) {
 TEST_F(Problem, TheEstimateOfMemoryOfSingularTripletsIsNearThePeak) {
   for (const std::string size : {"[3000, 1200]", "[1100, 2500]", "[4000, 100]"}) {
     for (const SolverType solver : {SolverType::lobpcg, SolverType::block_lanczos}) {
-      SCOPED_TRACE(size + std::string(detail::method_name(solver)));
+      SCOPED_TRACE(size + std::string(method_name(solver)));
       expect_estimate_near_peak(config(
           "{matrix: {generate: random_uniform, size: " + size + "}, transform: normal_equations}",
           "nev: 5, which: largest, max_iterations: 3", solver));
@@ -337,11 +339,16 @@ TEST_F(Problem, TheEstimateOfMemoryOfBlockCgIsNearThePeak) {
 
 TEST_F(Problem, AGpuIsEstimatedBesideItsHost) {
   const Config asked = config("{matrix: {generate: laplace3d, size: [20, 20, 20]}}", "nev: 4");
-  const heddle::Problem input = load_problem(context_, asked);
-  const detail::MemoryEstimate gpu = detail::estimate_memory(input, asked.request, true);
-  EXPECT_GT(gpu.device, detail::estimate_memory(input, asked.request, false).device);
-  EXPECT_GT(gpu.host, input.bytes());
-  EXPECT_LT(gpu.host, gpu.device);
+  const heddle::Problem input = test::load_problem(context_, asked);
+  const auto planned = [&](bool on_gpu) {
+    const detail::Machine machine{
+        .on_gpu = on_gpu, .memory_bytes = 1e12, .kernels = spmm_choices()};
+    return detail::make_plan(context_, machine, input, asked.request, {});
+  };
+  const SolvePlan gpu = planned(true);
+  EXPECT_GT(gpu.device_bytes, planned(false).device_bytes);
+  EXPECT_GT(gpu.host_bytes, gpu.details->facts.bytes());
+  EXPECT_LT(gpu.host_bytes, gpu.device_bytes);
 }
 
 TEST(Memory, AFactorLeavesRoomForTheSolver) {
@@ -409,8 +416,8 @@ TEST_F(Problem, RightHandSides) {
   write("a.mtx", "coordinate real symmetric", kIdentity3);
   write("b.mtx", "array real general", "3 2\n1\n2\n3\n4\n5\n6\n");
   const auto load = [this](const std::string& rhs) {
-    return load_problem(context_,
-                        config("{matrix: a.mtx, rhs: " + rhs + "}", "", SolverType::block_cg))
+    return test::load_problem(context_,
+                              config("{matrix: a.mtx, rhs: " + rhs + "}", "", SolverType::block_cg))
         .rhs;
   };
   EXPECT_EQ(load("b.mtx").view()(2, 1), 6);
@@ -427,7 +434,7 @@ TEST_F(Problem, RightHandSides) {
     EXPECT_NE(random.view()(0, j), random.view()(1, j));
   }
   EXPECT_EQ(load("{ones: 2}").view()(2, 1), 1);
-  EXPECT_EQ(load_problem(context_, config("{matrix: a.mtx}")).rhs.cols(), 0);
+  EXPECT_EQ(test::load_problem(context_, config("{matrix: a.mtx}")).rhs.cols(), 0);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <heddle/drivers/matrix.hpp>
+#include <heddle/drivers/problem/matrix.hpp>
 #include <numbers>
 #include <vector>
 

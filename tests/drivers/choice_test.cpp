@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <heddle/drivers/choice.hpp>
-#include <heddle/drivers/input.hpp>
+#include <heddle/drivers/plan/details.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -14,10 +15,15 @@ Matrix generated(const std::string& name, const std::vector<Index>& size) {
   return Matrix::generate({.name = name, .size = size});
 }
 
+SolvePlan planned(const Request& request, const Problem& problem) {
+  Device device(DeviceChoice::host, 2);
+  return plan(device, problem, request);
+}
+
 Method chosen(const Request& request, const Problem& problem) {
-  const detail::MethodChoice choice = detail::choose_method(request, problem);
-  EXPECT_FALSE(choice.reason.empty());
-  return choice.request.method;
+  const SolvePlan made = planned(request, problem);
+  EXPECT_FALSE(made.method_reason.empty());
+  return made.request.method;
 }
 
 TEST(ChooseMethod, PicksByTheProblem) {
@@ -28,11 +34,11 @@ TEST(ChooseMethod, PicksByTheProblem) {
   EXPECT_EQ(chosen({.max_basis = 40}, grid), Method::block_lanczos);
   const Problem cube{.A = generated("laplace3d", {40, 40, 40})};
   EXPECT_EQ(chosen({}, cube), Method::lobpcg) << "a factor of some 10¹⁰ operations";
-  EXPECT_TRUE(detail::choose_method({}, cube).may_continue);
+  EXPECT_EQ(planned({}, cube).details->stages.size(), 2);
   const Problem callable{.A = Matrix(100, 100, [](auto, auto) {})};
   EXPECT_EQ(chosen({}, callable), Method::lobpcg);
-  EXPECT_FALSE(detail::choose_method({}, callable).may_continue);
-  EXPECT_TRUE(detail::choose_method({.method = Method::lobpcg}, cube).reason.empty());
+  EXPECT_EQ(planned({}, callable).details->stages.size(), 1);
+  EXPECT_TRUE(planned({.method = Method::lobpcg}, cube).method_reason.empty());
 }
 
 TEST(WithBlockSize, IsNarrowForAFewLargestPairsOnAHost) {
@@ -88,18 +94,18 @@ Matrix stiff_chain(HostContext& context) {
   return Matrix(csr_from_triplets<double>(context, n, n, entries));
 }
 
-TEST(SolvePrepared, ContinuesWithAnInverseWhereLobpcgDoesNotReachTheDigits) {
+TEST(Run, ContinuesWithAnInverseWhereLobpcgDoesNotReachTheDigits) {
   HostContext context(1);
   Device device(DeviceChoice::host, 1);
   Problem problem{.A = stiff_chain(context)};
-  detail::MethodChoice choice = detail::choose_method({.nev = 3}, problem);
   const Solution direct = solve(device, problem, {.nev = 3});
   ASSERT_EQ(direct.status, SolveStatus::converged) << direct.reason;
   EXPECT_EQ(direct.method, "block_lanczos");
-  choice.request.method = Method::lobpcg;
-  choice.may_continue = true;
-  detail::prepare(device.host(), problem, choice.request);
-  const Solution both = detail::solve_prepared(device, problem, choice, {});
+  SolvePlan by_lobpcg = plan(device, problem, {.method = Method::lobpcg, .nev = 3});
+  detail::PlanDetails two_stages = *by_lobpcg.details;
+  two_stages.stages = detail::stages_of({by_lobpcg.request, "", true}, two_stages.facts, false);
+  by_lobpcg.details = std::make_shared<const detail::PlanDetails>(std::move(two_stages));
+  const Solution both = run(device, problem, by_lobpcg);
   ASSERT_EQ(both.status, SolveStatus::converged) << both.reason;
   EXPECT_EQ(both.method, "block_lanczos");
   EXPECT_NE(both.method_reason.find("LOBPCG did not reach the digits"), std::string::npos);

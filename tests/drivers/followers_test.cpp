@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <heddle/drivers/followers.hpp>
 #include <heddle/drivers/solve.hpp>
-#include <heddle/drivers/spectrum.hpp>
+#include <heddle/drivers/solve/spectrum.hpp>
+#include <heddle/drivers/team/followers.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <stdexcept>
 #include <support/temporary_folder.hpp>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <heddle/drivers/preconditioner.hpp>
+#include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
@@ -311,18 +311,23 @@ TEST(AutomaticPreconditioner, TakesOverWhereTheFirstOneLeavesNoDigits) {
 
 TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
   HostContext context;
+  const auto announced = [](const Request& request, const Problem& problem, bool on_gpu) {
+    const detail::Facts facts = detail::shape_of(problem, 1);
+    return detail::describe_preconditioner(request, facts,
+                                           detail::plan_preconditioner(request, facts), on_gpu);
+  };
   Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem, true),
+  EXPECT_EQ(announced({.method = Method::lobpcg}, problem, true),
             "chebyshev of A, degree auto, or multigrid");
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::lobpcg}, problem, false),
+  EXPECT_EQ(announced({.method = Method::lobpcg}, problem, false),
             "chebyshev of A, degree auto, or multigrid, or jacobi");
   problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 2));
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
+  EXPECT_EQ(announced({.method = Method::block_cg}, problem, false),
             "chebyshev of A, degree auto, or multigrid, or jacobi, or cholesky");
   problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, false),
+  EXPECT_EQ(announced({.method = Method::block_cg}, problem, false),
             "jacobi of A, or multigrid, or cholesky, or incomplete_cholesky");
-  EXPECT_EQ(detail::describe_preconditioner({.method = Method::block_cg}, problem, true),
+  EXPECT_EQ(announced({.method = Method::block_cg}, problem, true),
             "chebyshev of A, degree auto, or multigrid");
 }
 

@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <heddle/drivers/choice.hpp>
-#include <heddle/drivers/input.hpp>
-#include <heddle/drivers/memory.hpp>
-#include <heddle/drivers/null_space.hpp>
+#include <heddle/drivers/inspect/null_space.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <memory>
 #include <string>
@@ -263,9 +260,10 @@ TEST(NullSpace, OfALinearSystemWithoutSolutionIsNamed) {
   MultiVector<double, HostSpace> X(context, problem.A.rows(), 2);
   for (const double shift : {1e-3, 0.0}) {
     problem.rhs = right_hand_sides(problem.A, X, shift);
-    detail::inspect_null_space(context, problem, {.method = Method::block_cg});
-    ASSERT_NE(problem.null_space, nullptr);
-    EXPECT_EQ(problem.null_space->dimension, 2);
+    const auto found = detail::known_null_space(context, problem, detail::shape_of(problem, 1),
+                                                {.method = Method::block_cg});
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->dimension, 2);
     const Solution solution = solve(problem, {.method = Method::block_cg});
     EXPECT_EQ(solution.status, shift == 0 ? SolveStatus::converged : SolveStatus::breakdown)
         << solution.reason;
@@ -279,14 +277,11 @@ TEST(NullSpace, HasAnEstimateOfMemoryNearThePeak) {
     HostContext context(1);
     Problem problem{.A = Matrix(test::laplacian_of(
                         context, 6000, test::random_parts({2000, 2000, 1000, 1000}, 47)))};
-    const Request asked{.nev = nev};
-    detail::inspect_null_space(device.host(), problem, asked);
-    Request request = detail::choose_method(asked, problem).request;
-    detail::prepare(device.host(), problem, request);
+    Request request{.nev = nev};
     if (nev > 4) request.max_iterations = 2;
-    const double estimate = detail::estimate_memory(problem, request, false).device;
-    const auto peak =
-        static_cast<double>(detail::solve_prepared(device, problem, request, {}).peak_bytes);
+    const SolvePlan made = plan(device, problem, request);
+    const double estimate = made.device_bytes;
+    const auto peak = static_cast<double>(run(device, problem, made).peak_bytes);
     EXPECT_GE(estimate, 0.9 * peak) << nev;
     EXPECT_LE(estimate, 2 * peak) << nev;
   }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <heddle/drivers/followers.hpp>
-#include <heddle/drivers/own_rows.hpp>
-#include <heddle/drivers/share.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/solve/team_calls.hpp>
+#include <heddle/drivers/team/followers.hpp>
+#include <heddle/drivers/team/own_rows.hpp>
+#include <heddle/drivers/team/share.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <string>
@@ -60,12 +61,15 @@ void expect_rows_of_whole(const MatricesByRows& matrices, int count, Index unkno
   on_threads(count, [&](HostContext& context) {
     const auto made = detail::own_rows(context, matrices, request);
     const bool leads = context.processes()->leads();
-    const auto sent = detail::share(context, leads ? whole() : Problem{}, Distribution::rows);
+    const Problem known = leads ? whole() : Problem{};
+    const auto sent =
+        detail::share(context, known, detail::shape_of(known, count), Distribution::rows);
     ASSERT_TRUE(made) << name_of(matrices.A);
     EXPECT_EQ(made->unknowns, unknowns);
-    EXPECT_EQ(made->own_rows->ranges.begins, sent.partition.ranges.begins) << name_of(matrices.A);
+    EXPECT_EQ(made->A.whole()->partition->ranges.begins, sent.partition.ranges.begins)
+        << name_of(matrices.A);
     if (leads) {
-      EXPECT_EQ(made->own_rows->reason, sent.partition.reason);
+      EXPECT_EQ(made->A.whole()->partition->reason, sent.partition.reason);
     }
     EXPECT_EQ(made->A.rows(), all.A.rows());
     EXPECT_EQ(made->A.nnz(), all.A.nnz());
@@ -106,7 +110,7 @@ TEST(OwnRows, KeepTheNodesOfTheRequestTogether) {
     const auto made = detail::own_rows(context, grid, request);
     ASSERT_TRUE(made);
     EXPECT_EQ(made->unknowns, 4);
-    for (const Index begin : made->own_rows->ranges.begins) EXPECT_EQ(begin % 4, 0);
+    for (const Index begin : made->A.whole()->partition->ranges.begins) EXPECT_EQ(begin % 4, 0);
   });
 }
 
@@ -126,15 +130,15 @@ void expect_same_solve(const MatricesByRows& matrices, Request request, int coun
   Device device(DeviceChoice::host, count, detail::followers(count));
   Problem whole{.A = whole_of(matrices.A)};
   if (matrices.B) whole.B = whole_of(*matrices.B);
-  const std::vector<double> ones(static_cast<std::size_t>(whole.order()), 1);
+  const std::vector<double> ones(static_cast<std::size_t>(whole.A.rows()), 1);
   const bool linear = request.method == Method::block_cg;
-  if (linear) whole.rhs = Block(whole.order(), 1, ones);
+  if (linear) whole.rhs = Block(whole.A.rows(), 1, ones);
   const Solution expected = solve(device, whole, request);
   EXPECT_EQ(expected.status, SolveStatus::converged) << expected.reason;
   auto made = detail::make_own_rows(device, matrices, request);
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->own_rhs, matrices.ones_rhs > 0);
-  if (linear && !made->own_rhs) made->rhs = whole.rhs;
+  EXPECT_EQ(detail::shape_of(*made, 2).own_rhs, matrices.ones_rhs > 0);
+  if (linear && !detail::shape_of(*made, 2).own_rhs) made->rhs = whole.rhs;
   const Solution solution = solve(device, std::move(*made), request);
   EXPECT_EQ(solution.eigenvalues, expected.eigenvalues);
   EXPECT_EQ(solution.residuals, expected.residuals);

@@ -1,11 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <heddle/drivers/choice.hpp>
-#include <heddle/drivers/followers.hpp>
-#include <heddle/drivers/input.hpp>
-#include <heddle/drivers/own_vectors.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/solve/team_calls.hpp>
+#include <heddle/drivers/team/followers.hpp>
+#include <heddle/drivers/team/own_vectors.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
@@ -39,11 +38,9 @@ std::string files_of(Device& device, const Solution& solution, VectorSide side) 
 }
 
 Solution solved(Device& device, Problem problem, const Request& request, bool keeps_vectors) {
-  problem.processes = device.processes();
-  detail::prepare(device.host(), problem, request);
-  detail::MethodChoice choice = detail::choose_method(request, problem);
-  choice.keeps_vectors = keeps_vectors;
-  return detail::solve_prepared(device, std::move(problem), choice, {});
+  const SolvePlan made = plan(device, problem, request);
+  return keeps_vectors ? detail::run_keeping_vectors(device, std::move(problem), made, {})
+                       : run(device, std::move(problem), made);
 }
 
 /// Files from vectors that each process keeps have the bytes of files from those of process 0.

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <heddle/drivers/regular_pencil.hpp>
+#include <heddle/drivers/inspect/regular_pencil.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <random>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <heddle/drivers/solve.hpp>
-#include <heddle/drivers/solve_resident.hpp>
+#include <heddle/drivers/solve/solve_resident.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>

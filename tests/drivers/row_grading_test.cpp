@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <heddle/drivers/row_grading.hpp>
+#include <heddle/drivers/inspect/row_grading.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 
 namespace heddle::detail {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <heddle/drivers/resident_problem.hpp>
+#include <heddle/drivers/problem/resident_problem.hpp>
 #include <heddle/drivers/solve.hpp>
-#include <heddle/drivers/solve_resident.hpp>
+#include <heddle/drivers/solve/solve_resident.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <numeric>

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <heddle/drivers/followers.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/team/followers.hpp>
 #include <numeric>
 #include <random>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/drivers/problem.hpp>
+#include <heddle/drivers/problem/problem.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 #include <map>

@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <heddle/drivers/inspect/facts.hpp>
+#include <variant>
+
+namespace heddle::detail {
+namespace {
+
+double matrix_bytes(const MatrixShape& A) noexcept {
+  if (!A.stored) return 0;
+  return static_cast<double>(A.nnz) * (sizeof(double) + sizeof(std::int32_t)) +
+         static_cast<double>(A.rows + 1) * sizeof(std::int64_t);
+}
+
+double block_bytes(const BlockShape& X) noexcept {
+  return static_cast<double>(X.rows) * static_cast<double>(X.cols) * sizeof(double);
+}
+
+}  // namespace
+
+ProblemSizes Facts::sizes() const noexcept {
+  return {.n = A.rows,
+          .constraints = constraints.cols,
+          .rhs = rhs.cols,
+          .pencil = B.given,
+          .cols = A.cols,
+          .normal_equations = normal_equations,
+          .infinite_eigenvalues = infinite_eigenvalues.value_or(0),
+          .null_vectors = null_space ? null_space->dimension : 0,
+          .processes = processes};
+}
+
+double Facts::bytes() const noexcept {
+  return matrix_bytes(A) + matrix_bytes(B) + matrix_bytes(A_transposed) + block_bytes(constraints) +
+         block_bytes(initial_guess) + block_bytes(rhs) +
+         block_bytes({near_null.rows(), near_null.cols()});
+}
+
+std::string_view callable_part(const Facts& facts) noexcept {
+  const auto is_callable = [](const MatrixShape& A) { return A.given && !A.stored; };
+  if (is_callable(facts.A)) return "A";
+  if (is_callable(facts.B)) return "B";
+  if (is_callable(facts.A_transposed)) return "A_transposed";
+  return is_callable(facts.preconditioner) ? "preconditioner" : "";
+}
+
+bool all_known(const Request& request, const ProblemSizes& sizes) noexcept {
+  return is_eigensolver(request.method) && sizes.null_vectors >= request.nev;
+}
+
+Index known_unknowns(const Request& request, const Facts& facts) {
+  if (facts.unknowns > 0) return facts.unknowns;
+  const auto option = request.preconditioner.options.find("unknowns");
+  if (option == request.preconditioner.options.end()) return 0;
+  const Index* const number = std::get_if<Index>(&option->second);
+  return number == nullptr ? 0 : *number;
+}
+
+NearNullSpace near_null_of(const Facts& facts) noexcept {
+  return {facts.near_null.view(), facts.unknowns};
+}
+
+std::string describe_rows(const Facts& facts) {
+  return facts.normal_equations ? fmt::format("has {} rows", facts.A.rows)
+                                : fmt::format("has order {}", facts.A.rows);
+}
+
+}  // namespace heddle::detail

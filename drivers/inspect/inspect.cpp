@@ -1,0 +1,36 @@
+#include <heddle/drivers/inspect/inspect.hpp>
+#include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/inspect/near_null.hpp>
+#include <heddle/drivers/inspect/null_space.hpp>
+#include <heddle/drivers/inspect/regular_pencil.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+
+namespace heddle::detail {
+namespace {
+
+void inspect_mass(HostContext& context, const Matrix& B, Facts& facts) {
+  if (!B.is_stored()) return;
+  facts.diagonal_mass = is_diagonal(B.view());
+  if (facts.infinite_eigenvalues) return;
+  check_symmetric(context, ProblemPart::mass, B);
+  facts.infinite_eigenvalues = null_space_of_mass(context, B.view());
+}
+
+}  // namespace
+
+void inspect(HostContext& context, const Problem& problem, const Request& request, Facts& facts,
+             const Monitor& monitor) {
+  const Matrix& A = problem.A;
+  if (problem.B) inspect_mass(context, *problem.B, facts);
+  const bool whole = A.is_stored() && !facts.own_rows;
+  if (whole && !facts.normal_equations) check_symmetric(context, ProblemPart::matrix, A);
+  if (whole && facts.B.stored) {
+    check_regular(context, A.view(), problem.B->view(), facts.infinite_eigenvalues.value_or(0) > 0,
+                  monitor);
+  }
+  facts.null_space = known_null_space(context, problem, facts, request);
+  find_near_null(context, problem.coordinates, facts);
+  find_nodes(context, request, A, facts);
+}
+
+}  // namespace heddle::detail

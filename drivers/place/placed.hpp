@@ -1,0 +1,348 @@
+#pragma once
+
+#include <algorithm>
+#include <heddle/drivers/place/automatic_preconditioner.hpp>
+#include <heddle/drivers/place/device.hpp>
+#include <heddle/drivers/place/place.hpp>
+#include <heddle/drivers/plan/memory.hpp>
+#include <heddle/drivers/plan/methods.hpp>
+#include <heddle/drivers/plan/preconditioner.hpp>
+#include <heddle/drivers/problem/problem.hpp>
+#include <heddle/drivers/problem/request.hpp>
+#include <heddle/drivers/problem/solution.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/cg/inverse_operator.hpp>
+#include <heddle/solvers/null_space/null_pairs.hpp>
+#include <heddle/solvers/operators/normal_equations.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/linear_system.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
+#include <heddle/solvers/rectangular/least_squares.hpp>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heddle::detail {
+
+/// A problem in the memory of the context that solves it. Block Lanczos needs B⁻¹: directly if B is
+/// diagonal, by its Cholesky factor if that is cheap, else by an iterative inner solve. For
+/// smallest eigenvalues it may factor A − σB instead. If B is singular, if the request asks for the
+/// inverse, or if B is not diagonal and this factorisation is cheap, block Lanczos gets only the
+/// factorisation and no B⁻¹: dividing by a graded B is not backward stable.
+template <Scalar T, class Ctx>
+class PlacedProblem {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// Moves `problem`, a `HostProblem` or a `ResidentProblem` with these facts, to the context's
+  /// memory, plans the products, and sets up the preconditioner of `plan` and the inverses that
+  /// `request` needs. The inverses call `monitor`. `solver_bytes`: the bytes that the method will
+  /// allocate, which factors leave free. `block`: the columns that A multiplies at once. `host`:
+  /// the context of memory on the host, which is `context` itself where that is a host context.
+  /// Throws `ProblemError` if the method needs B⁻¹, or a factor of A − σB, and there is none.
+  template <class Source>
+  PlacedProblem(Ctx& context, HostContext& host, Source problem, Facts facts,
+                const Request& request, const PreconditionerPlan& plan, double solver_bytes,
+                Index block, const Monitor& monitor)
+      : sizes_(facts.sizes()),
+        solver_bytes_(solver_bytes),
+        block_(block),
+        near_null_(facts.near_null),
+        A_(place_matrix(context, std::move(problem.A), request.spmm)),
+        constraints_(place_block(context, std::move(problem.constraints))),
+        initial_guess_(place_block(context, std::move(problem.initial_guess))),
+        guess_from_random_(problem.guess_from_random),
+        rhs_(place_block(context, std::move(problem.rhs))) {
+    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
+    if (problem.A_transposed) {
+      if (plan.kind != nullptr) {
+        squares = row_norms(context, host, *problem.A_transposed);
+      }
+      A_transposed_ = place_matrix(context, *std::move(problem.A_transposed), request.spmm);
+    }
+    const bool diagonal =
+        problem.B && problem.B->is_stored() && is_diagonal_matrix(context, *problem.B);
+    if (problem.B) B_ = place_matrix(context, *std::move(problem.B), request.spmm);
+    if (facts.null_space && is_eigensolver(request.method)) {
+      place_null_vectors(context, host, *facts.null_space, request.nev);
+    }
+    if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
+      make_inverses(context, request, diagonal, monitor);
+    }
+    if (!is_eigensolver(request.method) && facts.null_space && !facts.null_space->complete) {
+      facts.null_space.reset();  // a preconditioner must know all null vectors
+    }
+    if (problem.preconditioner) {
+      own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
+    } else if (plan.kind != nullptr) {
+      monitor.begin_stage("setting up the preconditioner");
+      make_preconditioner(context, host,
+                          preconditioned_matrix(plan.matrix, std::as_const(squares).view()),
+                          request, plan, std::move(facts.null_space));
+    }
+  }
+
+  PlacedProblem(const PlacedProblem&) = delete;
+  PlacedProblem& operator=(const PlacedProblem&) = delete;
+
+  const ProblemSizes& sizes() const noexcept { return sizes_; }
+  /// The operator of a stored A. Null if A is a callable.
+  const SparseOperator<T, Ctx>* stored_A() const noexcept { return A_.stored; }
+  PreconditionerCost preconditioner_cost() const noexcept {
+    if (!made_) return {};
+    PreconditionerCost cost{made_->cost.seconds(), made_->cost.bytes()};
+    if (choice_) {
+      cost.seconds += choice_->seconds;
+      cost.bytes += choice_->bytes;
+    }
+    return cost;
+  }
+
+  /// What `auto` chose. Null: there was no choice.
+  const AutomaticChoice* preconditioner_choice() const noexcept { return choice_.get(); }
+
+  /// The strength that the preconditioner has now, 0 if there is no choice.
+  Index preconditioner_strength() const noexcept {
+    using Adaptive = AdaptivePreconditioner<T, Ctx>;
+    if (const auto* both = dynamic_cast<const Adaptive*>(preconditioner())) {
+      return both->own_strength();
+    }
+    return preconditioner() != nullptr ? preconditioner()->strength() : 0;
+  }
+
+  std::vector<OperatorLevel> preconditioner_levels() const {
+    return preconditioner() != nullptr ? preconditioner()->hierarchy()
+                                       : std::vector<OperatorLevel>();
+  }
+
+  /// The precision of the preconditioner that `plan` chose, for reports.
+  PrecisionReport preconditioner_precision(const PreconditionerPlan& plan) const {
+    if (!made_) return {};
+    const bool strong = choice_ != nullptr && choice_->strong;
+    const bool planned = strong ? plan.strong_lowered : plan.lowered;
+    const bool lowered = choice_ != nullptr ? choice_->lowered : planned && refusal_.empty();
+    const std::string& planned_reason =
+        strong ? plan.strong_precision_reason : plan.precision_reason;
+    const bool own_reason = choice_ != nullptr && !choice_->precision_reason.empty();
+    const std::string& reason = own_reason ? choice_->precision_reason : planned_reason;
+    if (!lowered) {
+      const bool refused = planned && !refusal_.empty();
+      return {std::same_as<T, double> ? "double" : "single", refused ? refusal_ : reason};
+    }
+    const ProductPrecision products = (strong ? plan.strong_options : plan.options).products();
+    std::string precisions(limits_of(products).name);
+    const Index raised = times_raised();
+    const bool narrow = products != ProductPrecision::single_precision;
+    if (raised == 0) return {precisions, reason};
+    if (narrow) precisions += ", then single";
+    if (raised > (narrow ? 1 : 0)) precisions += ", then double";
+    return {precisions, "raised where lower precision prevented progress"};
+  }
+
+  /// The library of the factor of A − σB that the solve took last. Empty: it took none.
+  std::string factor_library() const {
+    const bool factored = shifted_inverse_ && shifted_inverse_->columns_solved() > 0;
+    return factored ? shifted_inverse_->library() : std::string();
+  }
+
+  /// Whether products with B⁻¹ are iterative solves, which are expensive.
+  bool inner_solves() const noexcept { return inner_solves_; }
+
+  EigenProblem<T, Ctx> eigenproblem() {
+    return {A_.product.get(),
+            B_.product.get(),
+            preconditioner(),
+            std::as_const(constraints_).view(),
+            std::as_const(initial_guess_).view(),
+            B_inverse_.get(),
+            shifted_inverse_ ? &*shifted_inverse_ : nullptr,
+            std::as_const(null_vectors_).view(),
+            guess_from_random_};
+  }
+
+  /// The pair (A, Aᵀ) of a problem with `normal_equations`.
+  AdjointPair<T, Ctx> adjoint_pair() { return {A_.product.get(), A_transposed_.product.get()}; }
+
+  LeastSquaresProblem<T, Ctx> least_squares_problem() {
+    return {adjoint_pair(), preconditioner(), std::as_const(rhs_).view(),
+            std::as_const(initial_guess_).view()};
+  }
+
+  LinearSystem<T, Ctx> system() {
+    return {A_.product.get(), preconditioner(), std::as_const(rhs_).view(),
+            std::as_const(initial_guess_).view()};
+  }
+
+ private:
+  /// How often the solve has raised the precision of the preconditioner.
+  Index times_raised() const noexcept {
+    if constexpr (std::same_as<T, double>) {
+      const Preconditioner<T, Ctx>* made = preconditioner();
+      if (const auto* both = dynamic_cast<const AdaptivePreconditioner<T, Ctx>*>(made)) {
+        made = &both->current();
+      } else if (const auto* later = dynamic_cast<const DeferredPreconditioner<T, Ctx>*>(made)) {
+        made = &later->current();
+      }
+      const auto* lowered = dynamic_cast<const LoweredPreconditioner<Ctx>*>(made);
+      return lowered != nullptr ? lowered->raised() : 0;
+    }
+    return 0;
+  }
+
+  Preconditioner<T, Ctx>* preconditioner() const noexcept {
+    return made_ ? made_->get() : own_preconditioner_.product.get();
+  }
+
+  void place_null_vectors(Ctx& context, HostContext& host, const GraphNullSpace& found,
+                          Index most) {
+    const Index count = std::min(found.dimension, most);
+    null_vectors_ = null_vectors<T, Ctx>(context, host, found, count, B_.product.get());
+    if (null_vectors_.cols() == count) return;
+    throw ProblemError(ProblemPart::mass,
+                       "x'Bx is not positive for the null vectors x of the matrix: the mass matrix "
+                       "is zero on one, which makes every number an eigenvalue, or indefinite");
+  }
+
+  void make_preconditioner(Ctx& context, HostContext& host, CsrView<T, Space> M,
+                           const Request& request, const PreconditionerPlan& plan,
+                           std::shared_ptr<const GraphNullSpace> null_space) {
+    if constexpr (std::same_as<T, double>) {
+      if (plan.lowered || plan.strong_lowered) refusal_ = refuse_single_precision(context, M);
+    }
+    if (!refusal_.empty() && asks_for_lower(request.preconditioner.precision)) {
+      refuse_lower_precision(request.preconditioner.precision, refusal_);
+    }
+    if (plan.strong != nullptr && A_.stored != nullptr) {
+      const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan,
+                                                      refusal_.empty(), request.spmm, block_,
+                                                      std::move(null_space), host);
+      choice_ = automatic.choice();
+      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                             : automatic.for_linear_system(context);
+      return;
+    }
+    if constexpr (std::same_as<T, double>) {
+      if (plan.lowered && refusal_.empty()) {
+        made_ = plan.kind->make_lowered(context, M, plan.options, request.spmm);
+        return;
+      }
+    }
+    made_ = plan.kind->template make<T, Ctx>(context, M, plan.options, request.spmm);
+  }
+
+  CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
+    switch (matrix) {
+      case PreconditionedMatrix::A:
+        break;
+      case PreconditionedMatrix::B:
+        return shape_or_matrix(B_);
+      case PreconditionedMatrix::normal_equations:
+        return squares;
+    }
+    return shape_or_matrix(A_);
+  }
+
+  /// The matrix, or a view that has only its shape if it is not stored.
+  static CsrView<T, Space> shape_or_matrix(const PlacedMatrix<T, Ctx>& A) {
+    if (A.stored != nullptr) return A.matrix();
+    return {A.product->rows(), A.product->cols()};
+  }
+
+  void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,
+                     const Monitor& monitor) {
+    if (may_invert(request, sizes_) && A_.stored != nullptr) {
+      shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
+                               factor_bytes(context), request.factorization);
+      shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
+    }
+    if (!B_) return;
+    if (sizes_.infinite_eigenvalues > 0) {
+      require_shifted_inverse(context);
+    } else if (diagonal_mass && request.filter != LanczosFilter::inverse) {
+      B_inverse_ = std::make_unique<JacobiPreconditioner<T, Ctx>>(context, B_.matrix());
+    } else if (!shifted_inverse_ || !inverts_at_once(context, request)) {
+      invert_mass(context, request.factorization, monitor);
+    }
+  }
+
+  /// The memory that a factor may take, now that the problem is in memory and the solver is not.
+  double factor_bytes(const Ctx& context) const {
+    return std::min(kFactorShare * host_memory_bytes(),
+                    factor_budget(memory_bytes(context), unused_bytes(context), solver_bytes_));
+  }
+
+  void require_shifted_inverse(Ctx& context) {
+    if (shifted_inverse_->cost_in_products(context, kColumns)) return;
+    throw ProblemError(ProblemPart::mass,
+                       "the mass matrix is singular, and the factor of A - sigma B, which such a "
+                       "pencil needs, does not fit into memory: condense the unknowns without mass "
+                       "out of both matrices");
+  }
+
+  /// Whether a factorisation costs less than inner solves for some hundred columns of a basis, at
+  /// some dozens of products per column.
+  bool inverts_at_once(Ctx& context, const Request& request) {
+    if (request.filter == LanczosFilter::inverse) return true;
+    constexpr double kInnerProducts = 1e5;
+    return shifted_inverse_->pays(context, kColumns, kInnerProducts);
+  }
+
+  /// Sets B⁻¹ to the Cholesky factor of B if that costs less than CG, else to CG, as where several
+  /// processes hold B. Where CG does not
+  /// converge, the factor is taken in spite of its cost, or there is no B⁻¹ if A − σB can be
+  /// factored.
+  void invert_mass(Ctx& context, FactorLibrary library, const Monitor& monitor) {
+    // Products with B per column that CG takes at least. For small matrices on a GPU the ten
+    // launches of an iteration cost as much as ten products.
+    constexpr double kInnerProducts = std::same_as<Ctx, HostContext> ? 30 : 300;
+    std::unique_ptr<ShiftedInverse<T, Ctx>> factor;
+    if (sizes_.processes == 1) {
+      factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
+                                                        factor_bytes(context), library);
+      factor->set_stage(monitor.stage, "B");
+    }
+    const bool cheap = factor && factor->pays(context, kColumns, kColumns * kInnerProducts);
+    if (cheap && factor->factor(context, 0)) {
+      B_inverse_ = std::move(factor);
+      return;
+    }
+    inner_solves_ = true;
+    auto inverse = std::make_unique<InverseOperator<T, Ctx>>(context, *B_.product, B_.matrix());
+    inverse->set_stop(monitor.stop);
+    if (inverse->works(context)) {
+      B_inverse_ = std::move(inverse);
+    } else if (factor && !cheap && factor->cost_in_products(context, kColumns) &&
+               factor->factor(context, 0)) {
+      B_inverse_ = std::move(factor);
+    } else if (!shifted_inverse_ || !shifted_inverse_->cost_in_products(context, kColumns)) {
+      throw ProblemError(ProblemPart::mass,
+                         "the mass matrix is too ill conditioned for block_lanczos, which divides "
+                         "by it: use heddle-lobpcg");
+    }
+  }
+
+  static constexpr double kColumns = 200;  // columns of a basis for which a factor must pay
+
+  using PlacedBlock =
+      std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;
+
+  ProblemSizes sizes_;
+  double solver_bytes_;          // as in the constructor
+  Index block_;                  // as in the constructor
+  HostBlock<double> near_null_;  // which the options of a preconditioner refer to
+  PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
+  PlacedBlock constraints_, initial_guess_;
+  bool guess_from_random_;
+  PlacedBlock rhs_;
+  MultiVector<T, Space> null_vectors_;
+  std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
+  std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
+  bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
+  std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
+  std::shared_ptr<const AutomaticChoice> choice_;   // null: `auto` had none
+  std::string refusal_;  // why its matrix does not allow single precision, else empty
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,331 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/plan/checks.hpp>
+#include <heddle/drivers/plan/method_options.hpp>
+#include <heddle/drivers/plan/methods.hpp>
+#include <heddle/linalg/distributed/graph_parts.hpp>
+#include <heddle/solvers/operators/cudss_library.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// Checks that a method solves pencils with a singular B.
+void check_singular_mass(const Request& request, const Facts& facts) {
+  const Index infinite = facts.infinite_eigenvalues.value_or(0);
+  if (infinite == 0) return;
+  const auto refuse = [infinite](std::string_view message) {
+    throw ProblemError(
+        ProblemPart::mass,
+        fmt::format("the mass matrix is singular, its null space has dimension {}: {}", infinite,
+                    message));
+  };
+  if (request.which == Which::largest) {
+    refuse("the largest eigenvalues are infinite, only the smallest ones can be found");
+  }
+  if (request.method == Method::lobpcg) {
+    refuse(
+        "lobpcg needs a positive definite one, use block_lanczos (heddle-lanczos), which factors "
+        "A - sigma B");
+  }
+  if (facts.processes > 1) {
+    refuse(
+        "only the inverse of A - sigma B solves such a pencil, which several processes or GPUs "
+        "cannot factor: use one process and devices: 1");
+  }
+  if (!may_invert(request, facts.sizes())) {
+    refuse("only the inverse of A - sigma B solves such a pencil, use filter: auto or inverse");
+  }
+  if (!facts.A.stored) {
+    refuse("A - sigma B must be factored, so A must be stored");
+  }
+}
+
+std::string describe_columns(const Facts& facts) {
+  if (!facts.normal_equations) return describe_rows(facts);
+  return fmt::format("has {} columns", facts.A.cols);
+}
+
+void check_block(const BlockShape& block, ProblemPart part, Index length,
+                 const std::string& described) {
+  if (block.cols == 0 || block.rows == length) return;
+  throw ProblemError(part,
+                     fmt::format("the block has {} rows, the matrix {}", block.rows, described));
+}
+
+void check_guess(const Facts& facts) {
+  const Index guesses = facts.initial_guess.cols;
+  if (guesses == 0 || guesses == facts.rhs.cols) return;
+  throw ProblemError(ProblemPart::initial_guess,
+                     fmt::format("the initial guess has {} columns, there are {} right-hand sides",
+                                 guesses, facts.rhs.cols));
+}
+
+void check_nev(const Request& request, const Facts& facts) {
+  const Index order = facts.order();
+  const Index constraints = facts.constraints.cols;
+  const Index infinite = facts.infinite_eigenvalues.value_or(0);
+  if (infinite > 0 && request.nev > order - infinite) {
+    throw RequestError("nev", fmt::format(" is {}, but {} of the eigenvalues are finite: the mass "
+                                          "matrix is singular, with a null space of dimension {}",
+                                          request.nev, order - infinite, infinite));
+  }
+  if (request.nev <= order - constraints) return;
+  const std::string room =
+      constraints == 0
+          ? fmt::format("the matrix has order {}", order)
+          : fmt::format("the matrix has order {} and there are {} constraints", order, constraints);
+  throw RequestError("nev", fmt::format(" is {}, but {}: nev must be at most {}", request.nev, room,
+                                        order - constraints));
+}
+
+void check_triplet_count(const Request& request, const MatrixShape& A) {
+  const Index most = std::min(A.rows, A.cols);
+  if (request.nev <= most) return;
+  throw RequestError("nev", fmt::format(" is {}, but a matrix of {} x {} has {} singular values",
+                                        request.nev, A.rows, A.cols, most));
+}
+
+void check_basis(const Request& request, const ProblemSizes& sizes) {
+  if (request.method != Method::block_lanczos || request.max_basis == 0) return;
+  const Index block =
+      block_lanczos_shape(block_lanczos_options(request), sizes.n, sizes.pencil).block;
+  const Index least = request.nev + 2 * block;
+  if (request.max_basis >= least) return;
+  throw RequestError("max_basis",
+                     fmt::format(" is {}, but nev and two blocks of {} need at least {}",
+                                 request.max_basis, block, least));
+}
+
+/// Checks that the method solves this kind of problem.
+void check_method(const Request& request, const Facts& facts) {
+  const std::string_view name = method_name(request.method);
+  const Index rhs = facts.rhs.cols;
+  if (is_eigensolver(request.method)) {
+    if (request.nev < 1)
+      throw RequestError("nev", fmt::format(" is {}, not 1 or more", request.nev));
+    if (rhs == 0) return;
+    throw RequestError("method", fmt::format(": {} is for eigenproblems, the problem has {} "
+                                             "right-hand sides",
+                                             name, rhs));
+  }
+  if (rhs == 0) {
+    throw RequestError("method",
+                       fmt::format(": {} needs right-hand sides, the problem has none", name));
+  }
+  if (facts.B.given) {
+    throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
+  }
+}
+
+/// Rejects parts of a request or problem that singular triplets and linear systems would ignore.
+void check_unused(const Request& request, const Facts& facts) {
+  const std::string_view name = method_of(request, facts.sizes()).name;
+  const bool ends_of_spectrum = is_eigensolver(request.method) && !facts.normal_equations;
+  if (facts.constraints.cols > 0 && !ends_of_spectrum) {
+    throw ProblemError(ProblemPart::constraints, fmt::format("{} takes none", name));
+  }
+  if (!(request.damp >= 0 && std::isfinite(request.damp))) {
+    throw RequestError("damp",
+                       fmt::format(" is {}, not a finite number of 0 or more", request.damp));
+  }
+  if (request.damp > 0 && (is_eigensolver(request.method) || !facts.normal_equations)) {
+    throw RequestError("damp", fmt::format(": {} takes none, least squares do", name));
+  }
+  if (!facts.normal_equations) return;
+  if (facts.B.given)
+    throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
+  if (request.interval && request.method == Method::block_lanczos) {
+    throw RequestError("interval", fmt::format(": {} finds an end of the spectrum", name));
+  }
+}
+
+void check_transpose(const MatrixShape& A, const MatrixShape& A_transposed) {
+  if (A_transposed.rows == A.cols && A_transposed.cols == A.rows) return;
+  throw ProblemError(ProblemPart::matrix,
+                     fmt::format("the matrix is {} x {}, A_transposed {} x {}", A.rows, A.cols,
+                                 A_transposed.rows, A_transposed.cols));
+}
+
+void check_order_of_mass(const Facts& facts) {
+  check_square(ProblemPart::mass, facts.B.rows, facts.B.cols);
+  if (facts.B.rows == facts.order()) return;
+  throw ProblemError(ProblemPart::mass,
+                     fmt::format("the mass matrix has order {}, the matrix has order {}",
+                                 facts.B.rows, facts.order()));
+}
+
+/// Rejects options that mixed precision does not support, because it consists of two solves.
+void check_mixed(const Request& request) {
+  if (request.precision != Precision::mixed) return;
+  const auto refuse = [](std::string_view what) {
+    throw RequestError("precision", fmt::format(": mixed does not go with {}", what));
+  };
+  if (request.interval) refuse("an interval");
+  if (!request.checkpoint.file.empty()) refuse("a checkpoint");
+}
+
+/// Rejects requests and problems that do not work with a callable, of which only products are
+/// known.
+void check_callables(const Request& request, const Facts& facts) {
+  const std::string_view part = callable_part(facts);
+  if (part.empty()) return;
+  if (request.precision != Precision::full) {
+    throw RequestError("precision", fmt::format(": single and mixed need stored matrices, {} is a "
+                                                "callable in double precision",
+                                                part));
+  }
+  if (facts.B.given && !facts.B.stored && request.method == Method::block_lanczos) {
+    throw ProblemError(ProblemPart::mass,
+                       "block_lanczos divides by B, which must be stored; lobpcg takes a callable");
+  }
+  if (facts.normal_equations && !facts.A.stored && !facts.A_transposed.given) {
+    throw ProblemError(ProblemPart::matrix,
+                       "a callable with normal_equations needs A_transposed, too");
+  }
+}
+
+/// Rejects what needs a whole matrix in one process.
+void check_distributed(const Request& request, const Facts& facts) {
+  if (facts.processes == 1) return;
+  const std::string_view part = callable_part(facts);
+  if (!part.empty()) {
+    throw InvalidArgument(fmt::format(
+        "several processes or GPUs solve problems with stored matrices, {} is a callable", part));
+  }
+  if (request.filter == LanczosFilter::inverse) {
+    throw RequestError("filter",
+                       ": inverse factors A - sigma B, which needs a whole matrix in one "
+                       "process: use auto, or one process and devices: 1");
+  }
+  if (facts.normal_equations) {
+    if (request.distribution != Distribution::metis) return;
+    throw RequestError("distribution",
+                       ": metis orders rows and columns alike, which normal equations do not: use "
+                       "auto or rows");
+  }
+  const std::string missing = no_parts_reason(facts.order(), facts.A.nnz);
+  if (request.distribution == Distribution::metis && !missing.empty()) {
+    throw RequestError("distribution", ": metis cannot be used: " + missing);
+  }
+  if (facts.order() >= facts.processes) return;
+  throw ProblemError(
+      ProblemPart::matrix,
+      fmt::format("there are {} processes or GPUs, but the matrix has {} rows: use fewer",
+                  facts.processes, facts.order()));
+}
+
+/// Rejects a precision of the preconditioner that it cannot have. It has no effect on a method that
+/// takes no preconditioner.
+void check_preconditioner_precision(const Request& request, const Facts& facts,
+                                    const PreconditionerPlan& plan) {
+  if (preconditioned_problem(request, facts).task == PreconditionedTask::unpreconditioned) return;
+  if (all_known(request, facts.sizes())) return;
+  const PreconditionerPrecision asked = request.preconditioner.precision;
+  if (asks_for_lower(asked) && !plan.lowered) {
+    refuse_lower_precision(asked, plan.precision_reason);
+  }
+  if (asked == PreconditionerPrecision::full && request.precision != Precision::full) {
+    throw RequestError(
+        "preconditioner.precision",
+        ": double needs a solve in double precision; use auto, or precision: double");
+  }
+}
+
+void check_given_preconditioner(const Request& request, const Facts& facts) {
+  const auto refuse = [](const std::string& message) {
+    throw ProblemError(ProblemPart::preconditioner, message);
+  };
+  if (preconditioned_problem(request, facts.sizes()).task == PreconditionedTask::unpreconditioned) {
+    refuse(fmt::format("{} takes none", method_of(request, facts.sizes()).name));
+  }
+  const Index order = facts.A.cols;
+  const MatrixShape& given = facts.preconditioner;
+  if (given.rows != order || given.cols != order) {
+    refuse(fmt::format("is {} x {}, the vectors have {} rows", given.rows, given.cols, order));
+  }
+  if (request.preconditioner.type != "auto") {
+    refuse("the problem brings one, the request names another");
+  }
+  if (asks_for_lower(request.preconditioner.precision)) {
+    refuse_lower_precision(request.preconditioner.precision,
+                           "the problem brings its own in double precision");
+  }
+}
+
+void check_preconditioner(const Request& request, const Facts& facts,
+                          const PreconditionerPlan& plan) {
+  if (facts.preconditioner.given) return check_given_preconditioner(request, facts);
+  if (plan.kind != nullptr) {
+    const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, facts));
+    if (!reason.empty()) {
+      throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
+    }
+  }
+  check_preconditioner_precision(request, facts, plan);
+}
+
+void check_factorization(FactorLibrary library, bool on_gpu) {
+  if (library != FactorLibrary::cudss) return;
+  if (!on_gpu) {
+    throw RequestError("factorization",
+                       ": cudss factors in the memory of a GPU, and this solve runs on the host: "
+                       "use auto or host, or device: cuda");
+  }
+  if (!cudss_missing().empty()) {
+    throw RequestError("factorization", ": cudss cannot be used: " + cudss_missing());
+  }
+}
+
+void check_kernel(const Machine& machine, const Request& request) {
+  const std::string& asked = request.spmm.kernel;
+  const std::vector<std::string_view>& known = machine.kernels;
+  if (std::find(known.begin(), known.end(), asked) != known.end()) return;
+  throw RequestError("spmm.kernel",
+                     fmt::format(": {} is not known on {}; known: {}", asked,
+                                 machine.on_gpu ? "the GPU" : "the host", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+void check_kind(const Facts& facts, const Request& request) {
+  check_method(request, facts);
+  check_unused(request, facts);
+  check_mixed(request);
+  check_callables(request, facts);
+  check_distributed(request, facts);
+}
+
+void check_shapes(const Facts& facts) {
+  check_shape(facts.A.rows, facts.A.cols, facts.normal_equations);
+  if (facts.B.given) check_order_of_mass(facts);
+  const std::string rows = describe_rows(facts);
+  check_block(facts.constraints, ProblemPart::constraints, facts.order(), rows);
+  check_block(facts.initial_guess, ProblemPart::initial_guess, facts.A.cols,
+              describe_columns(facts));
+  if (!facts.own_rhs) check_block(facts.rhs, ProblemPart::rhs, facts.order(), rows);
+  if (facts.A_transposed.given) check_transpose(facts.A, facts.A_transposed);
+}
+
+void check_request(const Machine& machine, const Facts& facts, const Request& request,
+                   const PreconditionerPlan& plan) {
+  check_kernel(machine, request);
+  check_singular_mass(request, facts);
+  if (request.method == Method::block_lanczos && !all_known(request, facts.sizes())) {
+    check_factorization(request.factorization, machine.on_gpu);
+  }
+  check_preconditioner(request, facts, plan);
+  if (!is_eigensolver(request.method)) {
+    check_guess(facts);
+  } else if (facts.normal_equations) {
+    check_triplet_count(request, facts.A);
+  } else {
+    check_nev(request, facts);
+    check_basis(request, facts.sizes());
+  }
+}
+
+}  // namespace heddle::detail

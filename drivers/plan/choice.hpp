@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <heddle/drivers/inspect/facts.hpp>
+#include <string>
+
+/// The choice of a method for a problem.
+namespace heddle::detail {
+
+/// The method for a problem, and why.
+struct MethodChoice {
+  Request request;     ///< with the method and the limit of iterations in place of automatic values
+  std::string reason;  ///< empty where the caller named the method
+  /// Whether block Lanczos with an inverse may continue where LOBPCG does not reach the digits.
+  bool may_continue = false;
+};
+
+/// Chooses the method for `request`. `Method::automatic` stands for
+///
+///   block CG        if there are right-hand sides
+///   block Lanczos   for an interval and, without constraints, for singular triplets, for the
+///                   largest end, and for the smallest end if B is singular or A − σB can be
+///                   factored at a moderate cost
+///   LOBPCG          otherwise. If it does not reach the digits, block Lanczos continues from its
+///                   vectors with the inverse. Neither has anything to do if all wanted pairs are
+///                   known null vectors.
+///
+/// `factor_operations` is called where the choice depends on the estimated operations of a
+/// factorisation of A − σB.
+MethodChoice choose_method(const Request& request, const Facts& facts,
+                           const std::function<double()>& factor_operations);
+
+/// `request` with the columns that block Lanczos iterates at once in place of an automatic number
+/// that depends on where it runs. On a host, up to `kFewPairs` largest eigenpairs of A x = λ x, or
+/// largest singular triplets, are found with blocks of 4 columns. They take as many products with a
+/// block as wider ones, and each costs less. Everywhere else the method chooses: on a GPU a product
+/// with 8 columns costs little more, and the smallest end takes up to three times as long with 4.
+Request with_block_size(const Request& request, const ProblemSizes& sizes, bool on_host);
+
+}  // namespace heddle::detail

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <heddle/spmm/model/device_speed.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::detail {
+
+/// What a plan must know of the device that solves.
+struct Machine {
+  bool on_gpu = false;
+  std::string name{};                       ///< of the GPU
+  double memory_bytes = 0;                  ///< that a solve may use, as `Device::memory_bytes`
+  int processes = 1;                        ///< that solve together
+  std::optional<DeviceSpeed> gpu{};         ///< its speed. None: the host
+  std::vector<std::string_view> kernels{};  ///< of products with A, by name
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/drivers/inspect/precision.hpp>
+#include <heddle/drivers/inspect/row_grading.hpp>
+#include <heddle/drivers/plan/memory.hpp>
+#include <heddle/drivers/plan/method_options.hpp>
+#include <heddle/drivers/plan/methods.hpp>
+#include <heddle/drivers/plan/scaling.hpp>
+#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// From this span of the sizes of rows on, a problem is graded: products with A have rounding
+/// errors of more than 10⁻¹⁰ of what rows of the smallest size contribute. A dense solve, whose
+/// errors are those of the whole matrix in each value, asks for less.
+constexpr double kGraded = 1e6;
+constexpr double kGradedDense = 1e3;
+
+/// Bytes of a factor per entry: a double and a column index.
+constexpr double kBytesPerEntry = 12;
+
+/// Whether the solve can take a factor of A − σB from the start.
+bool may_factor(const Facts& facts, const Request& request) {
+  const bool stored = facts.A.stored && (!facts.B.given || facts.B.stored);
+  return stored && !facts.own_rows && request.precision == Precision::full &&
+         may_invert(request, facts.sizes()) && !all_known(request, facts.sizes());
+}
+
+/// Sets the part of `scaling` that the rows ask for.
+void grade(const Problem& problem, const Facts& facts, const Request& request,
+           ProblemScaling& scaling) {
+  const double least = least_graded_span(facts, request);
+  if (std::isinf(least)) return;
+  const CsrView<double, HostSpace> A = problem.A.view();
+  const CsrView<double, HostSpace> B = problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
+  RowGrading grading = grading_of(A, B);
+  if (!(grading.span >= least)) return;
+  const FactorCost cost = estimate_factor_cost(A, B);
+  if (kBytesPerEntry * cost.entries > kFactorShare * host_memory_bytes()) return;
+  scaling.span = grading.span;
+  scaling.held = grading.held;
+  for (int& exponent : grading.exponents) exponent -= scaling.A / 2;
+  scaling.rows = std::move(grading.exponents);
+}
+
+}  // namespace
+
+double least_graded_span(const Facts& facts, const Request& request) {
+  if (!may_factor(facts, request)) return std::numeric_limits<double>::infinity();
+  const BlockLanczosShape shape =
+      block_lanczos_shape(block_lanczos_options(request, false), facts.order(), facts.B.given);
+  return shape.max_basis == 0 ? kGradedDense : kGraded;
+}
+
+ProblemScaling scaling_of(const Problem& problem, const Facts& facts, const Request& request,
+                          const HeldRows& held) {
+  ProblemScaling scaling;
+  if (problem.A.is_stored()) {
+    const double largest = held.empty() ? problem.A.largest() : held.largest_scaled();
+    scaling.A = moderating_exponent(largest, request.precision);
+  }
+  if (problem.B && problem.B->is_stored()) {
+    scaling.B = moderating_exponent(problem.B->largest(), request.precision) / 2 * 2;
+  }
+  grade(problem, facts, request, scaling);
+  return scaling;
+}
+
+}  // namespace heddle::detail

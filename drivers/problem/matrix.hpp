@@ -1,0 +1,156 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+/// Matrices and blocks in host memory, as parts of a problem. They refer to memory of the caller,
+/// or share ownership of their memory.
+namespace heddle {
+
+/// What is known of the whole of a matrix of which each process made its own rows.
+struct WholeMatrix {
+  Index nnz = 0;       ///< stored entries of all processes
+  double largest = 0;  ///< the largest absolute value of an entry
+  std::shared_ptr<const Partition>
+      partition{};  ///< of the rows, which have the order of the matrix
+};
+
+/// A matrix in host memory, either stored as compressed sparse rows or given by a callable that
+/// multiplies by it. Copies share the data. Data of the caller must outlive every copy, unchanged.
+template <Scalar T>
+class HostMatrix {
+ public:
+  /// Y = A X for row-major blocks in host memory, X cols×b, Y rows×b, b ≥ 1, not overlapping.
+  using Apply = std::function<void(ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y)>;
+
+  /// 0×0.
+  HostMatrix() = default;
+
+  /// Takes ownership of A. `context` is the context of A, which is kept alive. It may be null if it
+  /// outlives every copy anyway.
+  HostMatrix(HostCsrMatrix<T> A, std::shared_ptr<const HostContext> context = nullptr);
+
+  /// The same for the rows of this process of a distributed matrix, of which `whole` is known.
+  HostMatrix(HostCsrMatrix<T> A, WholeMatrix whole);
+
+  /// The caller's matrix A, which is neither copied nor checked.
+  explicit HostMatrix(CsrView<T, HostSpace> A) noexcept : view_(A) {}
+
+  /// The caller's rows×cols matrix in compressed sparse rows: row i holds the entries
+  /// row_offsets[i] … row_offsets[i+1] − 1 of `columns` (0-based, ascending in a row) and `values`.
+  /// Row offsets are 64-bit or 32-bit integers, columns are 32-bit integers, values are floats or
+  /// doubles. Offsets of 64 bits, columns, and values of type T are not copied. Offsets of 32 bits
+  /// and values of the other type are converted into memory that the matrix owns. Throws
+  /// `InvalidArgument` for sizes that do not fit, offsets that fall, and columns outside the matrix
+  /// or out of order.
+  template <std::ranges::contiguous_range Offsets, std::ranges::contiguous_range Values>
+  HostMatrix(Index rows, Index cols, const Offsets& row_offsets,
+             std::span<const std::int32_t> columns, const Values& values)
+      : HostMatrix(rows, cols, constant(row_offsets), columns, constant(values)) {}
+
+  HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const double> values);
+  HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const float> values);
+  HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const double> values);
+  HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const float> values);
+
+  /// A matrix that is not stored: `apply` multiplies by it. Throws `InvalidArgument` if `apply` is
+  /// empty or a size is negative.
+  HostMatrix(Index rows, Index cols, Apply apply);
+
+  /// The matrix in the file at `path`, of any format that heddle reads. Throws as `read_matrix`
+  /// does.
+  static HostMatrix read(const std::filesystem::path& path);
+
+  /// The matrix that `spec` describes. Throws as `heddle::generate` does.
+  static HostMatrix generate(const GallerySpec& spec);
+
+  /// The sizes of the whole matrix, also where it is distributed.
+  Index rows() const noexcept { return row_range(view_).global; }
+  Index cols() const noexcept { return column_range(view_).global; }
+
+  /// The number of stored entries, 0 if the matrix is not stored. Of a distributed matrix those of
+  /// all processes if they are known, else those of this process in its own columns.
+  Index nnz() const noexcept { return whole_ ? whole_->nnz : view_.nnz; }
+
+  /// The largest absolute value of a stored entry, leaving NaN out. Of a distributed matrix as
+  /// `nnz`.
+  double largest() const noexcept;
+
+  /// Set if each process has only its own rows of the matrix from the beginning. Null otherwise,
+  /// and then process 0 has all rows.
+  const WholeMatrix* whole() const noexcept { return whole_ ? &*whole_ : nullptr; }
+
+  /// Whether the matrix is stored. If not, it is given by `apply` alone.
+  bool is_stored() const noexcept { return !apply_; }
+
+  /// The stored matrix. If the matrix is not stored, only the sizes of the view are set.
+  CsrView<T, HostSpace> view() const noexcept { return view_; }
+
+  const Apply& apply() const noexcept { return apply_; }
+
+ private:
+  template <class Range>
+  static auto constant(const Range& range) {
+    return std::span<const std::ranges::range_value_t<Range>>(std::ranges::data(range),
+                                                              std::ranges::size(range));
+  }
+
+  template <class Offset, class Value>
+  void refer_to(std::span<const Offset> row_offsets, std::span<const std::int32_t> columns,
+                std::span<const Value> values);
+
+  CsrView<T, HostSpace> view_;
+  std::shared_ptr<const void> owner_;  // owns the arrays of `view_`. Null if the caller owns them
+  Apply apply_;
+  std::optional<WholeMatrix> whole_;
+};
+
+/// A row-major block in host memory. Copies share the data. Data of the caller must outlive every
+/// copy, unchanged.
+template <Scalar T>
+class HostBlock {
+ public:
+  /// 0×0.
+  HostBlock() = default;
+
+  /// Takes ownership of X. `context` is that of X, which is kept alive, unless X is so small that
+  /// it is copied. It may be null if it outlives every copy anyway.
+  HostBlock(MultiVector<T, HostSpace> X, std::shared_ptr<const HostContext> context = nullptr);
+
+  /// A block that the caller owns. It is not copied.
+  explicit HostBlock(ConstBlockView<T, HostSpace> X) noexcept : view_(X) {}
+
+  /// The caller's rows×cols block, one row after the other. Throws `InvalidArgument` if `values`
+  /// does not hold rows·cols numbers.
+  HostBlock(Index rows, Index cols, std::span<const T> values);
+
+  Index rows() const noexcept { return view_.rows(); }
+  Index cols() const noexcept { return view_.cols(); }
+  ConstBlockView<T, HostSpace> view() const noexcept { return view_; }
+  ConstBlockView<T, HostSpace> columns(Index first, Index count) const noexcept {
+    return view_.columns(first, count);
+  }
+
+ private:
+  ConstBlockView<T, HostSpace> view_;
+  std::shared_ptr<const void> owner_;
+};
+
+using Matrix = HostMatrix<double>;
+using Block = HostBlock<double>;
+
+}  // namespace heddle

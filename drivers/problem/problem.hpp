@@ -1,0 +1,102 @@
+#pragma once
+
+#include <heddle/drivers/problem/matrix.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// A problem with matrices of the type M and blocks of the type X, which name their memory, their
+/// scalar, and whether a matrix is stored or a callable. Without `normal_equations` it is A x = λ B
+/// x or A X = R, with a symmetric n×n A. With `normal_equations` it is A v = σ u, Aᵀu = σ v or min
+/// ‖R − A X‖, with an n×m A of any shape. It is a linear system or a least-squares problem if there
+/// are right-hand sides R. A solve reads it and never writes to it: what is found out about it is
+/// in the `SolvePlan`.
+template <class M, class X>
+struct ProblemOf {
+  M A{};
+  /// Symmetric positive definite. None: B = I. Block Lanczos takes a semidefinite B, too, for the
+  /// smallest end of the spectrum.
+  std::optional<M> B{};
+  X constraints{};                 ///< n×c: eigenvectors are sought B-orthogonal to its columns
+  X initial_guess{};               ///< m×g, where m is the number of columns of A. With right-hand
+                                   ///< sides g is r or 0
+  bool guess_from_random = false;  ///< as in `EigenProblem`
+  X rhs{};                         ///< R, n×r. r = 0 for eigenpairs and singular triplets
+  /// Whether singular triplets of A or least-squares solutions are wanted, which are found by AᵀA
+  /// as an operator.
+  bool normal_equations = false;
+  /// Aᵀ, m×n. Read only with `normal_equations`. None: it is made from A, which must then be
+  /// stored.
+  std::optional<M> A_transposed{};
+  /// A preconditioner M⁻¹ given by the caller, m×m, symmetric positive definite. None: the request
+  /// chooses the preconditioner.
+  std::optional<M> preconditioner{};
+  /// n×m in host memory: vectors that A nearly maps to zero away from the boundary, for a
+  /// preconditioner that takes them, such as the motions of a body. 0 columns: none are known.
+  HostBlock<double> near_null{};
+  /// nodes×2 or nodes×3 in host memory: the positions of the nodes of an elastic body, whose
+  /// motions stand for `near_null`. n is a multiple of the number of nodes; see
+  /// `rigid_body_motions`.
+  HostBlock<double> coordinates{};
+  Index unknowns = 0;  ///< per node, numbered node by node. 0: not known, or told by `coordinates`
+  /// The dimension of the null space of B, which is the number of infinite eigenvalues. None: it is
+  /// determined from B, for orders above 20000 only by the rows of B that are zero.
+  std::optional<Index> infinite_eigenvalues{};
+  /// The absolute values of a vector without zeros that A maps to 0, n positive numbers, if one is
+  /// known, such as the square roots of the degrees of a weighted graph for its normalised
+  /// Laplacian. Only a hint, which is checked. Empty: none is known, ones and the square roots of
+  /// unweighted degrees are tried, see `graph_null_space`.
+  std::vector<double> null_vector_sizes{};
+};
+
+/// A problem in host memory.
+template <Scalar T>
+using HostProblem = ProblemOf<HostMatrix<T>, HostBlock<T>>;
+
+using Problem = HostProblem<double>;
+
+/// A part of a problem.
+enum class ProblemPart {
+  matrix,
+  mass,
+  constraints,
+  initial_guess,
+  rhs,
+  preconditioner,
+  near_null,
+  coordinates
+};
+
+/// The error for an invalid part of a problem, such as an A that is not symmetric. `what()` is
+/// "FIELD: message" with the name of the field of `Problem`.
+class ProblemError : public InvalidArgument {
+ public:
+  ProblemError(ProblemPart part, const std::string& message);
+
+  ProblemPart part() const noexcept { return part_; }
+  const std::string& message() const noexcept { return message_; }
+
+ private:
+  ProblemPart part_;
+  std::string message_;
+};
+
+/// The error for a field of a request that the problem or another field rules out. `what()` begins
+/// with the name of the field.
+class RequestError : public InvalidArgument {
+ public:
+  /// `field`: name of the field of `Request`, with dots between the names of nested fields.
+  /// `message` follows the name in `what()`, such as " is 9, but …" or ": … ".
+  RequestError(std::string field, const std::string& message)
+      : InvalidArgument(field + message), field_(std::move(field)) {}
+
+  const std::string& field() const noexcept { return field_; }
+
+ private:
+  std::string field_;
+};
+
+}  // namespace heddle

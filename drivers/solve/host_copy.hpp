@@ -1,0 +1,18 @@
+#pragma once
+
+#include <heddle/drivers/place/device.hpp>
+#include <heddle/drivers/problem/resident_problem.hpp>
+#include <heddle/drivers/problem/solution.hpp>
+
+namespace heddle::detail {
+
+/// `problem`, whose matrices are stored, in host memory and in double precision. Matrices in double
+/// that lie there already are not copied.
+template <Scalar T, class Ctx>
+Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& problem);
+
+/// Moves vectors in the precision T to the memory of the context.
+template <Scalar T, class Ctx>
+MultiVector<T, typename Ctx::Space> taken(Ctx& context, HostVectors& from);
+
+}  // namespace heddle::detail

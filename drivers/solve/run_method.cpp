@@ -1,0 +1,106 @@
+#include <heddle/drivers/plan/method_options.hpp>
+#include <heddle/drivers/solve/run_method.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// Copies the fields that all kinds of results have.
+template <class Result>
+Solution common_part(const Result& result) {
+  Solution solution;
+  solution.status = result.status;
+  solution.reason = result.reason;
+  solution.iterations = result.iterations;
+  solution.operator_applications = result.operator_applications;
+  solution.residuals = result.residuals;
+  solution.converged = result.converged;
+  solution.history = result.history;
+  return solution;
+}
+
+template <Scalar T, class Space>
+Solved<T, Space> solved(EigenResult<T, Space> result) {
+  Solution solution = common_part(result);
+  solution.orthogonalization = result.orthogonalization;
+  solution.inverse_applications = result.inverse_applications;
+  solution.eigenvalues = result.eigenvalues;
+  solution.error_bounds = result.error_bounds;
+  solution.limited_by_rounding = result.limited_by_rounding;
+  solution.straddles = result.straddles;
+  solution.inverse_reaches_more_digits = result.inverse_reaches_more_digits;
+  solution.completeness = result.completeness;
+  solution.orthogonality = result.orthogonality;
+  return {std::move(solution), std::move(result.eigenvectors)};
+}
+
+template <Scalar T, class Space>
+Solved<T, Space> solved(SingularResult<T, Space> result) {
+  Solution solution = common_part(result);
+  solution.orthogonalization = result.orthogonalization;
+  solution.singular_values = result.singular_values;
+  for (const double sigma : result.singular_values) solution.eigenvalues.push_back(sigma * sigma);
+  solution.error_bounds = result.error_bounds;
+  solution.limited_by_rounding = result.limited_by_rounding;
+  solution.completeness = result.completeness;
+  solution.orthogonality = result.orthogonality;
+  return {std::move(solution), std::move(result.right_vectors), std::move(result.left_vectors)};
+}
+
+template <Scalar T, class Space>
+Solved<T, Space> solved(LinearResult<T, Space> result) {
+  Solution solution = common_part(result);
+  solution.orthogonalization = result.orthogonalization;
+  solution.matrix_passes = result.matrix_passes;
+  solution.backward_errors = result.backward_errors;
+  solution.error_estimates = result.error_estimates;
+  return {std::move(solution), std::move(result.solution)};
+}
+
+template <Scalar T, class Space>
+Solved<T, Space> solved(LeastSquaresResult<T, Space> result) {
+  Solution solution = common_part(result);
+  solution.residual_norms = result.residual_norms;
+  return {std::move(solution), std::move(result.solution)};
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
+                                          PlacedProblem<T, Ctx>& problem, const Request& request,
+                                          const Monitor& monitor) {
+  switch (algorithm) {
+    case Algorithm::singular_values:
+      return solved(singular_triplets<T, Ctx>(context, problem.adjoint_pair(),
+                                              singular_options(request), monitor));
+    case Algorithm::least_squares:
+      return solved(least_squares<T, Ctx>(context, problem.least_squares_problem(),
+                                          least_squares_options(request), monitor));
+    case Algorithm::interval:
+      return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
+                                                interval_options(request), monitor));
+    case Algorithm::null_space:
+      return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
+    case Algorithm::lobpcg:
+      return solved(
+          lobpcg<T, Ctx>(context, problem.eigenproblem(), lobpcg_options(request), monitor));
+    case Algorithm::block_lanczos:
+      return solved(block_lanczos<T, Ctx>(context, problem.eigenproblem(),
+                                          block_lanczos_options(request, problem.inner_solves()),
+                                          monitor));
+    case Algorithm::block_cg:
+      return solved(
+          block_cg<T, Ctx>(context, problem.system(), block_cg_options(request), monitor));
+  }
+  return {};
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                   \
+  template Solved<T, Ctx::Space> run_method(Algorithm, Ctx&, PlacedProblem<T, Ctx>&, \
+                                            const Request&, const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

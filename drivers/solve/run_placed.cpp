@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <heddle/drivers/solve/run_placed.hpp>
+#include <numbers>
+
+namespace heddle::detail {
+
+void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
+                   Solution& solution) {
+  if (plan.kind == nullptr) return;
+  solution.preconditioner_name = choice != nullptr ? choice->name : plan.describe();
+  if (choice != nullptr) solution.preconditioner_reason = choice->reason;
+}
+
+void report_sizes(const ProblemSizes& sizes, Solution& solution) {
+  solution.infinite_eigenvalues = sizes.infinite_eigenvalues;
+  if (solution.infinite_eigenvalues > 0) {
+    solution.reason +=
+        fmt::format("; the mass matrix is singular, {} infinite eigenvalues are left out",
+                    solution.infinite_eigenvalues);
+  }
+  if (sizes.rhs == 0) solution.null_vectors = sizes.null_vectors;
+  if (sizes.null_vectors > 0 && sizes.rhs > 0) {
+    solution.reason += fmt::format(
+        "; A is singular: solutions differ by its null vectors, of which the graph of the matrix "
+        "shows {}",
+        sizes.null_vectors);
+  } else if (sizes.null_vectors > 0) {
+    solution.reason += fmt::format(
+        "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
+        solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
+  }
+}
+
+std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
+  std::vector<double> frequencies;
+  for (const double lambda : eigenvalues) {
+    frequencies.push_back(std::copysign(std::sqrt(std::abs(lambda)), lambda) /
+                          (2 * std::numbers::pi));
+  }
+  return frequencies;
+}
+
+}  // namespace heddle::detail

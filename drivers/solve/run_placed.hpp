@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <heddle/drivers/place/device.hpp>
+#include <heddle/drivers/plan/details.hpp>
+#include <heddle/drivers/solve/run_method.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// A solve in the memory of a context, from a problem on the host or there.
+namespace heddle::detail {
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Names the preconditioner that `plan` led to. `choice`: null if `auto` had none.
+void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
+                   Solution& solution);
+
+/// Adds what the sizes tell to the solution: infinite eigenvalues and null vectors.
+void report_sizes(const ProblemSizes& sizes, Solution& solution);
+
+/// √λ/2π with the sign of λ, for eigenvalues λ = ω².
+std::vector<double> frequencies_of(const std::vector<double>& eigenvalues);
+
+/// Solves `problem`, a `HostProblem` or a `ResidentProblem` with these facts, in `context`, and
+/// reports all of it but the vectors, which the result holds in the memory of the context. The
+/// method of `request` has been chosen.
+template <Scalar T, class Ctx, class Source>
+Solved<T, typename Ctx::Space> run_placed(Ctx& context, HostContext& host, Source problem,
+                                          const Facts& facts, const PreconditionerPlan& plan,
+                                          const Request& request, const Monitor& monitor) {
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  monitor.begin_stage("setting up");
+  const ProblemSizes sizes = facts.sizes();
+  const MethodKind& method = method_of(request, sizes);
+  PlacedProblem<T, Ctx> placed = [&] {
+    const PhaseScope phase(context, Phase::setup);
+    return PlacedProblem<T, Ctx>(context, host, std::move(problem), facts, request, plan,
+                                 method.memory_bytes(request, sizes, sizeof(T)),
+                                 method.block_size(request, sizes), monitor);
+  }();
+  context.synchronize();
+  const double setup_seconds = seconds_since(start);
+
+  monitor.begin_stage("first iteration");
+  Solved<T, typename Ctx::Space> solved =
+      run_method(method.algorithm, context, placed, request, monitor);
+  context.synchronize();
+  Solution& solution = solved.solution;
+  solution.setup_seconds = setup_seconds;
+  solution.solve_seconds = seconds_since(start) - setup_seconds;
+  report_sizes(placed.sizes(), solution);
+  solution.method = method.name;
+  solution.block_size = method.block_size(request, placed.sizes());
+  if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {
+    solution.spmm_kernel = A->plan().kernel(solution.block_size);
+    solution.spmm_reason = A->plan().reason(solution.block_size);
+  }
+  solution.factor_library = placed.factor_library();
+  solution.preconditioner = placed.preconditioner_cost();
+  solution.preconditioner_precision = placed.preconditioner_precision(plan);
+  solution.preconditioner_strength = placed.preconditioner_strength();
+  report_choice(plan, placed.preconditioner_choice(), solution);
+  solution.preconditioner_levels = placed.preconditioner_levels();
+  return solved;
+}
+
+/// Adds to the solution of a stage what the plan and the device know of it.
+template <class Ctx>
+void report_stage(const Device& device, Ctx& context, const PlanDetails& plan,
+                  const StagePlan& stage, Solution& solution) {
+  if (plan.facts.B.given) solution.frequencies = frequencies_of(solution.eigenvalues);
+  if (solution.preconditioner_name.empty()) {
+    solution.preconditioner_name = stage.preconditioner_name;
+  }
+  solution.row_order = row_order_name(plan.row_order.order);
+  solution.row_order_reason = plan.row_order.reason;
+  solution.device = device.kind();
+  solution.device_note = device.note();
+  solution.profile = context.profile();
+  solution.peak_bytes = context.allocation_count().peak_bytes;
+  solution.peak_bytes_most = std::max(solution.peak_bytes_most, solution.peak_bytes);
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <heddle/drivers/solve/stages.hpp>
+#include <utility>
+#include <variant>
+
+namespace heddle::detail {
+namespace {
+
+/// `record` of the second stage, with counts from the beginning of the first stage.
+IterationRecord after(const Solution& first, IterationRecord record) {
+  record.iteration += first.iterations;
+  record.seconds += first.setup_seconds + first.solve_seconds;
+  record.operator_applications += first.operator_applications;
+  return record;
+}
+
+}  // namespace
+
+bool is_unfinished(const Request& request, const Solution& first) {
+  const bool limited = request.max_iterations < EigenOptions{}.max_iterations;
+  return first.count() > 0 && (first.status == SolveStatus::stagnated ||
+                               first.status == SolveStatus::verification_failed ||
+                               (first.status == SolveStatus::max_iterations && !limited) ||
+                               first.inverse_reaches_more_digits);
+}
+
+Monitor continued(const Solution& first, const Monitor& monitor) {
+  if (!monitor.iteration) return monitor;
+  return monitor.with_iteration([&first, iteration = monitor.iteration](const MonitorState& state) {
+    const IterationRecord record = after(first, state.record);
+    return iteration({record, state.nev, state.eigenvalues, state.residuals});
+  });
+}
+
+void prepend(const Solution& first, Solution& second, std::string_view stage) {
+  std::vector<IterationRecord> history = first.history;
+  for (const IterationRecord& record : second.history) history.push_back(after(first, record));
+  second.history = std::move(history);
+  second.reason = fmt::format("after {} iterations {}, {}", first.iterations, stage, second.reason);
+  second.iterations += first.iterations;
+  second.operator_applications += first.operator_applications;
+  second.inverse_applications += first.inverse_applications;
+  second.matrix_passes += first.matrix_passes;
+  second.orthogonalization += first.orthogonalization;
+  second.preconditioner.seconds += first.preconditioner.seconds;
+  second.setup_seconds += first.setup_seconds;
+  second.solve_seconds += first.solve_seconds;
+}
+
+void keep_verdict(const Solution& first, Solution& second) {
+  if (second.status != SolveStatus::stagnated || second.count() != first.count()) return;
+  second.status = first.status;
+  second.converged = first.converged;
+}
+
+Request remaining(const Request& request, const Solution& first) {
+  Request rest = request;
+  rest.max_iterations = std::max<Index>(1, rest.max_iterations - first.iterations);
+  rest.time_limit_s = std::max(0.0, rest.time_limit_s - first.solve_seconds);
+  return rest;
+}
+
+Block guess_from(HostContext& context, const Solution& first) {
+  return std::visit(
+      [&](const auto& X) {
+        MultiVector<double, HostSpace> result(context, X.rows(), first.count());
+        for (Index i = 0; i < X.rows(); ++i) {
+          for (Index j = 0; j < first.count(); ++j) {
+            result.view()(i, j) = static_cast<double>(X.view()(i, j));
+          }
+        }
+        return Block(std::move(result));
+      },
+      first.vectors);
+}
+
+}  // namespace heddle::detail

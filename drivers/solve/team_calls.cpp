@@ -1,0 +1,70 @@
+#include <heddle/drivers/solve/team_calls.hpp>
+#include <heddle/drivers/team/order.hpp>
+#include <heddle/drivers/team/own_rows.hpp>
+#include <heddle/drivers/team/own_vectors.hpp>
+#include <heddle/linalg/base/shared_file.hpp>
+#include <heddle/linalg/distributed/scatter.hpp>
+#include <memory>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// The source of process 0 for vectors of which it has the rows X.
+template <Scalar T>
+BlockSource<T> gathered(Device& device, const OwnVectors& own, VectorSide side,
+                        const HostBlock<T>& X, Index count) {
+  auto part = std::make_shared<MultiVector<T, HostSpace>>();
+  auto take = [&device, &own, side, X, part](const BlockWindow& window) {
+    *part = MultiVector<T, HostSpace>(device.host(), window.rows, window.columns);
+    device.together([&] {
+      Processes& processes = *device.team().processes();
+      send_order(processes,
+                 {.duty = Order::Duty::vectors, .part = {.side = side, .window = window}});
+      gather_part(processes, X.view(), rows_of(own, side), own.row_numbers, window, part->view());
+    });
+    return std::as_const(*part).view();
+  };
+  const Index rows = rows_of(own, side).rows();
+  BlockSource<T> source(rows, count, std::move(take));
+  source.write_rows = [&device, &own, side, X, rows, count](const std::filesystem::path& path,
+                                                            std::size_t offset) {
+    const VectorPart asked{
+        side, {0, rows, 0, count}, std::filesystem::absolute(path), file_number(path), offset};
+    bool written = false;
+    device.together([&] {
+      Processes& processes = *device.team().processes();
+      send_order(processes, {.duty = Order::Duty::vectors, .part = asked});
+      written = write_own_rows(processes, own, X, asked);
+    });
+    return written;
+  };
+  return source;
+}
+
+}  // namespace
+
+std::optional<Problem> make_own_rows(Device& device, const MatricesByRows& matrices,
+                                     const Request& request) {
+  std::optional<Problem> problem;
+  device.together([&] {
+    send_order(*device.team().processes(),
+               {.duty = Order::Duty::rows, .matrices = matrices, .request = request});
+    problem = own_rows(device.team(), matrices, request);
+  });
+  return problem;
+}
+
+std::variant<BlockSource<double>, BlockSource<float>> vectors_of(Device& device,
+                                                                 const Solution& solution,
+                                                                 VectorSide side, Index count) {
+  using Source = std::variant<BlockSource<double>, BlockSource<float>>;
+  if (const OwnVectors* const own = solution.own_vectors.get()) {
+    return std::visit([&](const auto& X) { return Source(gathered(device, *own, side, X, count)); },
+                      side_of(*own, side));
+  }
+  return std::visit([&](const auto& X) { return Source(BlockSource(X.columns(0, count))); },
+                    side == VectorSide::right ? solution.vectors : solution.left_vectors);
+}
+
+}  // namespace heddle::detail

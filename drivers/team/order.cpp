@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <heddle/drivers/team/order.hpp>
+#include <heddle/solvers/iteration/archive.hpp>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace heddle::detail {
+namespace {
+
+void pass(Archive& archive, std::vector<std::string>& texts) {
+  std::size_t count = texts.size();
+  archive.values(count);
+  texts.resize(count);
+  for (std::string& text : texts) archive.text(text);
+}
+
+/// Passes a trivially copyable optional value.
+template <class Value>
+void pass(Archive& archive, std::optional<Value>& value) {
+  bool there = value.has_value();
+  Value content = value.value_or(Value{});
+  archive.values(there, content);
+  value = there ? std::optional<Value>(content) : std::nullopt;
+}
+
+void pass(Archive& archive, OptionValue& value) {
+  bool is_word = std::holds_alternative<std::string>(value);
+  archive.values(is_word);
+  std::string word = is_word && !archive.loading() ? std::get<std::string>(value) : "";
+  Index number = is_word || archive.loading() ? 0 : std::get<Index>(value);
+  archive.text(word);
+  archive.values(number);
+  value = is_word ? OptionValue(std::move(word)) : OptionValue(number);
+}
+
+void pass(Archive& archive, OptionValues& options) {
+  std::vector<std::pair<std::string, OptionValue>> list(options.begin(), options.end());
+  std::size_t count = list.size();
+  archive.values(count);
+  list.resize(count);
+  options.clear();
+  for (auto& [name, value] : list) {
+    archive.text(name);
+    pass(archive, value);
+    options.emplace(name, value);
+  }
+}
+
+void pass(Archive& archive, CheckpointOptions& checkpoint) {
+  std::string file = checkpoint.file.string();
+  archive.text(file);
+  checkpoint.file = file;
+  archive.values(checkpoint.every_s, checkpoint.resume);
+  pass(archive, checkpoint.identity);
+}
+
+void pass(Archive& archive, GallerySpec& spec) {
+  std::size_t sizes = spec.size.size();
+  archive.text(spec.name);
+  archive.values(sizes);
+  spec.size.resize(sizes);
+  for (Index& size : spec.size) archive.values(size);
+  archive.values(spec.density, spec.seed);
+}
+
+void pass(Archive& archive, MatrixMarketFile& file) {
+  std::string path = file.path.string();
+  archive.text(path);
+  file.path = path;
+  archive.values(file.number, file.bytes, file.header);
+}
+
+void pass(Archive& archive, RowSource& source) {
+  bool is_file = std::holds_alternative<MatrixMarketFile>(source);
+  archive.values(is_file);
+  if (is_file && archive.loading()) source = MatrixMarketFile{};
+  std::visit([&](auto& each) { pass(archive, each); }, source);
+}
+
+void pass(Archive& archive, MatricesByRows& matrices) {
+  bool pencil = matrices.B.has_value();
+  archive.values(pencil, matrices.random_rhs, matrices.ones_rhs);
+  if (pencil && !matrices.B) matrices.B.emplace();
+  pass(archive, matrices.A);
+  if (pencil) pass(archive, *matrices.B);
+}
+
+void pass(Archive& archive, VectorPart& part) {
+  std::string file = part.file.string();
+  archive.text(file);
+  part.file = file;
+  archive.values(part.side, part.window, part.file_number, part.offset);
+}
+
+/// Fields that only process 0 reads, such as the device, are left out.
+void pass(Archive& archive, Request& request) {
+  archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
+                 request.criterion, request.linear_criterion, request.max_iterations,
+                 request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
+                 request.factorization, request.algorithm, request.damp, request.project_rhs,
+                 request.precision, request.distribution, request.threads, request.spmm.transpose,
+                 request.preconditioner.precision);
+  pass(archive, request.interval);
+  pass(archive, request.filter);
+  archive.text(request.preconditioner.type);
+  pass(archive, request.preconditioner.options);
+  archive.text(request.spmm.kernel);
+  archive.text(request.spmm.verdict_file);
+  pass(archive, request.checkpoint);
+}
+
+/// A kind by its name, with its options, which follow from `given`. Those that name memory of
+/// process 0 are left out.
+void pass(Archive& archive, const OptionValues& given, const PreconditionerKind*& kind,
+          PreconditionerOptions& options) {
+  std::string name(kind != nullptr ? std::string_view(kind->name) : "none");
+  archive.text(name);
+  if (!archive.loading() || name == "none") return;
+  kind = &preconditioner_table().get(name);
+  options = kind->options(given);
+}
+
+void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
+  pass(archive, request.preconditioner.options, plan.kind, plan.options);
+  pass(archive, {}, plan.strong, plan.strong_options);  // chosen without options only
+  archive.values(plan.matrix, plan.lowered, plan.strong_lowered, plan.may_be_diagonal);
+  archive.text(plan.precision_reason);
+  archive.text(plan.strong_precision_reason);
+}
+
+void pass(Archive& archive, Order& order) {
+  archive.values(order.duty, order.code, order.device, order.threads, order.single, order.own_rows,
+                 order.keeps_vectors);
+  if (order.duty == Order::Duty::vectors) pass(archive, order.part);
+  if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
+  if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
+  pass(archive, order.request);
+  if (order.duty != Order::Duty::solve) return;
+  pass(archive, order.request, order.plan);
+}
+
+}  // namespace
+
+void send_order(Processes& processes, Order order) {
+  std::vector<std::byte> memory;
+  Archive archive(memory, Archive::Mode::save);
+  pass(archive, order);
+  std::size_t size = memory.size();
+  processes.broadcast(&size, sizeof size);
+  processes.broadcast(memory.data(), size);
+}
+
+Order receive_order(Processes& processes) {
+  std::size_t size = 0;
+  processes.broadcast(&size, sizeof size);
+  std::vector<std::byte> memory(size);
+  processes.broadcast(memory.data(), size);
+  Order order;
+  Archive archive(memory, Archive::Mode::load);
+  pass(archive, order);
+  return order;
+}
+
+Request own_request(const Processes& processes, Request request, bool reordered) {
+  CheckpointOptions& checkpoint = request.checkpoint;
+  if (checkpoint.file.empty()) return request;
+  // First, because norms and check sums of A follow from them.
+  checkpoint.identity.insert(checkpoint.identity.begin(),
+                             {fmt::format("process: {} of {}", processes.rank(), processes.size()),
+                              reordered ? "distribution: metis" : "distribution: rows"});
+  if (processes.leads()) return request;
+  checkpoint.file += fmt::format(".{}", processes.rank());
+  // Process 0 reports a failure. Others mostly fail with it, and the next checkpoint may succeed.
+  checkpoint.on_failure = [](const std::string&) {};
+  return request;
+}
+
+}  // namespace heddle::detail
