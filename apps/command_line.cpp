@@ -95,6 +95,9 @@ class SolverOptions {
     app_.add_flag(
         "--validate", line_.validate,
         "check the configuration and the files it names, say what would be solved, and stop");
+    app_.add_flag("--plan", line_.plan,
+                  "print what was found about the problem and what would be done, with reasons and "
+                  "memory, and stop; with --json as JSON");
     app_.add_flag("--print-config", line_.print_config,
                   "print the configuration with overrides and defaults as YAML, and stop");
     app_.add_flag("--help-config{text}", keys_format_,

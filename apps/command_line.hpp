@@ -15,6 +15,7 @@ struct CommandLine {
   std::vector<Setting> settings;
   std::vector<std::string> overrides;  ///< KEY=VALUE per entry
   bool validate = false;
+  bool plan = false;  ///< print the plan
   bool print_config = false;
   bool quiet = false;
   bool verbose = false;

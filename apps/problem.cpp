@@ -98,8 +98,8 @@ Block load_rhs(HostContext& context, const Config& config, const Problem& proble
     return R;
   }
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
-  return detail::generated_rhs(context, {.random_rhs = rhs.random, .ones_rhs = rhs.ones},
-                               config.request.seed, 0, problem.A.rows());
+  return detail::generated_rhs(context, rhs.random, rhs.ones, config.request.seed, 0,
+                               problem.A.rows());
 }
 
 /// Sets what is known of the vectors that A nearly maps to zero: that of the configuration, else
@@ -112,12 +112,11 @@ void load_near_null(HostContext& context, const ProblemConfig& named, Problem& p
   problem.coordinates = Block(node_coordinates(context, *named.matrix.structure));
 }
 
-/// The matrix if processes can get its rows.
-std::optional<detail::RowSource> row_source(const MatrixSource& source) {
+/// The matrix if processes may get its rows. None for one that is no file of its own.
+std::optional<detail::NamedMatrices::Source> row_source(const MatrixSource& source) {
   if (source.structure) return *source.structure;
   if (!is_path(source.path)) return std::nullopt;
-  const std::optional<MatrixMarketFile> file = file_by_parts(source.path);
-  return file ? std::optional<detail::RowSource>(*file) : std::nullopt;
+  return source.path;
 }
 
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message) {
@@ -166,22 +165,22 @@ void refuse(const Config& config, const RequestError& error) {
   throw ConfigError(origin_of(config, section + error.field()), section + error.what());
 }
 
-std::optional<detail::MatricesByRows> matrices_by_rows(const Config& config, int processes) {
+std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config) {
   const ProblemConfig& named = config.problem;
-  if (processes == 1 || uses_transpose(config) || takes_laplacian(named)) return {};
+  if (uses_transpose(config) || takes_laplacian(named)) return {};
   if (named.symmetrize == Symmetrize::average) return {};
-  // Coordinates tell the nodes, by which rows of a file are divided.
+  // Rows of a file are divided at node boundaries, which are unknown until the coordinates are
+  // read.
   if (!named.matrix.structure && !named.coordinates.empty()) return {};
-  const std::optional<detail::RowSource> A = row_source(named.matrix);
+  const std::optional<detail::NamedMatrices::Source> A = row_source(named.matrix);
   if (!A) return {};
-  detail::MatricesByRows matrices{*A};
+  detail::NamedMatrices matrices{.A = *A};
   if (named.mass) matrices.B = row_source(*named.mass);
   if (named.mass && !matrices.B) return {};
   if (!is_eigensolver(config.request.method)) {
     matrices.random_rhs = named.rhs.random;
     matrices.ones_rhs = named.rhs.ones;
   }
-  if (!detail::suits_own_rows(matrices, config.request, processes)) return {};
   return matrices;
 }
 

@@ -2,7 +2,7 @@
 
 #include <heddle/apps/config/config.hpp>
 #include <heddle/drivers/problem/problem.hpp>
-#include <heddle/drivers/team/matrices_by_rows.hpp>
+#include <heddle/drivers/solve/team_calls.hpp>
 #include <optional>
 
 /// The matrices and blocks that a configuration names: loaded or generated, transformed, checked.
@@ -24,9 +24,9 @@ struct RemovedAsymmetry {
 Problem read_problem(HostContext& context, const Config& config, Problem begun = {},
                      RemovedAsymmetry* removed = nullptr);
 
-/// The matrices of `config` if each of `processes` processes can make its own rows of them, or read
-/// them, see `detail::suits_own_rows`.
-std::optional<detail::MatricesByRows> matrices_by_rows(const Config& config, int processes);
+/// The matrices of `config` if processes may get their rows without the whole, see
+/// `detail::own_rows_of`.
+std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config);
 
 /// Throws the exception that `with_named_sources` describes.
 [[noreturn]] void refuse(const Config& config, const ProblemError& error);

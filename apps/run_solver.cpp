@@ -175,11 +175,10 @@ void report_results(Run& run, Device& device) {
 /// The rows of this process where the processes make their own rows of all matrices, else an empty
 /// problem.
 Problem rows_of_processes(Run& run, Device& device) {
-  const auto matrices = matrices_by_rows(run.config, device.processes());
-  if (!matrices) return {};
+  const auto matrices = matrices_by_rows(run.config);
+  if (!matrices || device.processes() == 1) return {};
   run.together.solving = true;  // stays so if a process fails
-  Problem problem =
-      detail::make_own_rows(device, *matrices, run.config.request).value_or(Problem{});
+  Problem problem = detail::own_rows_of(device, *matrices, run.config.request).value_or(Problem{});
   run.together.solving = false;
   return problem;
 }
@@ -221,6 +220,12 @@ ExitCode carry_out(Run& run) {
   run.progress.clear();
   if (run.line.validate) {
     print(stdout, fmt::format("{} is valid and asks for\n{}", run.line.subject, description));
+    return ExitCode::converged;
+  }
+  report.plan = plan.choices();
+  if (run.line.plan) {
+    if (run.line.json != kStandardOutput) print(stdout, describe_plan(report.plan));
+    give_json(run.line, plan_json(plan));
     return ExitCode::converged;
   }
   run.files.emplace(config.output.directory);

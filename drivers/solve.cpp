@@ -3,6 +3,8 @@
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_stage.hpp>
 #include <heddle/drivers/solve/stages.hpp>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -58,6 +60,12 @@ Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monit
   });
 }
 
+/// Why `problem` must be solved on the host. Empty if it can be moved to a GPU.
+std::string host_reason(const Problem& problem) {
+  const std::string_view part = callable_part(shape_of(problem, 1));
+  return part.empty() ? "" : std::string(part) + " is a callable on host blocks";
+}
+
 }  // namespace
 
 Solution run_keeping_vectors(Device& device, Problem problem, const SolvePlan& plan,
@@ -76,14 +84,18 @@ SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkp
 
 }  // namespace detail
 
+namespace {
+
+[[noreturn]] void refuse_gpu(const std::string& reason) {
+  throw RequestError("device", ": cuda cannot be used: " + reason);
+}
+
+}  // namespace
+
 SolvePlan plan(Device& device, const Problem& problem, const Request& request,
                const Monitor& monitor) {
-  const std::string_view callable =
-      detail::callable_part(detail::shape_of(problem, device.processes()));
-  if (!callable.empty() && !device.is_host()) {
-    throw RequestError("device", std::string(": cuda cannot be used: ") + std::string(callable) +
-                                     " is a callable on host blocks");
-  }
+  const std::string reason = detail::host_reason(problem);
+  if (!reason.empty() && !device.is_host()) refuse_gpu(reason);
   return detail::make_plan(device.host(), detail::machine_of(device), problem, request, monitor);
 }
 
@@ -97,11 +109,16 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
 }
 
 Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {
-  const bool one =
-      request.devices == 1 ||
-      (request.devices == 0 && !detail::callable_part(detail::shape_of(problem, 1)).empty());
-  Device device = one ? Device(request, problem) : device_for(request);
-  return solve(device, problem, request, monitor);
+  const std::string reason = detail::host_reason(problem);
+  if (reason.empty() || request.devices > 1) {
+    Device device = device_for(request);
+    return solve(device, problem, request, monitor);
+  }
+  if (request.device == DeviceChoice::cuda) refuse_gpu(reason);
+  Device host(DeviceChoice::host, request.threads);
+  Solution solution = solve(host, problem, request, monitor);
+  if (request.device == DeviceChoice::automatic) solution.device_note = "auto: " + reason;
+  return solution;
 }
 
 }  // namespace heddle

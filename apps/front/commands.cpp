@@ -90,6 +90,7 @@ std::string overview() {
     fmt::format_to(std::back_inserter(text), "  {:<12}{}\n", name, summary);
   };
   line("solve", "finds eigenpairs, singular triplets or solutions of linear systems");
+  line("plan", "says what solve would do with the same arguments, why, and in how much memory");
   line("info", "says what a sparse matrix is like, and where its eigenvalues lie");
   line("spgemm", "multiplies sparse matrices and times the implementations");
   line("spmm", "multiplies a sparse matrix by a block, and times the kernels of a GPU");

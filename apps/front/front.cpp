@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kName = "heddle";
 constexpr std::string_view kSolve = "solve";
+constexpr std::string_view kPlan = "plan";  // heddle solve --plan
 
 /// Replaces the process by `program`.
 [[noreturn]] void execute(const std::filesystem::path& program,
@@ -30,7 +31,7 @@ constexpr std::string_view kSolve = "solve";
 
 /// The names of all commands, each once.
 std::vector<std::string> all_names() {
-  std::vector<std::string> names = {std::string(kSolve)};
+  std::vector<std::string> names = {std::string(kSolve), std::string(kPlan)};
   for (const Command& command : own_commands()) names.emplace_back(command.name);
   for (const PackageProgram& program : package_programs()) names.emplace_back(program.name);
   for (std::string& program : program_names()) {
@@ -95,6 +96,10 @@ int run_front(int argc, const char* const* argv) {
   if (!words.empty()) words.front() = command_of(words.front());
   const bool names_command = words.size() == 2 && command_of(words.back()) != "help";
   if (names_command && words.front() == "help") words = {words.back(), "--help"};
+  if (!words.empty() && words.front() == kPlan) {
+    words.front() = kSolve;
+    words.emplace_back("--plan");
+  }
   if (!words.empty() && words.front() == kSolve) {
     std::vector<const char*> arguments = {argc > 0 ? argv[0] : kName.data()};
     for (const std::string& word : words) arguments.push_back(word.c_str());

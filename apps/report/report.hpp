@@ -3,6 +3,7 @@
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/report/run_facts.hpp>
+#include <heddle/drivers/plan/solve_plan.hpp>
 #include <heddle/drivers/problem/solution.hpp>
 #include <optional>
 #include <string>
@@ -48,11 +49,18 @@ struct Report {
   Solution result;
   StageSeconds seconds;
   RunFacts run{};
+  std::vector<PlannedChoice> plan{};
   std::vector<InputSum> inputs{};
 };
 
 /// A few lines on the problem and the chosen solver.
 std::string describe_problem(const Config& config, const ProblemFacts& problem);
+
+/// The choices of a plan, one per line: name, what was chosen, and why.
+std::string describe_plan(const std::vector<PlannedChoice>& choices);
+
+/// The same as JSON, with the memory that `plan` needs.
+std::string plan_json(const SolvePlan& plan);
 
 /// An aligned table of the results: eigenvalues with their residuals, or residuals and backward
 /// errors of the columns of a linear system, or those of the normal equations and ‖b − A x‖. Modes

@@ -138,6 +138,14 @@ Json inputs_json(const std::vector<InputSum>& inputs) {
   return list;
 }
 
+Json choices_json(const std::vector<PlannedChoice>& choices) {
+  Json list = Json::array();
+  for (const PlannedChoice& choice : choices) {
+    list.push_back({{"name", choice.name}, {"value", choice.value}, {"reason", choice.reason}});
+  }
+  return list;
+}
+
 Json run_json(const RunFacts& run) {
   return {{"started", run.started},
           {"host", run.host},
@@ -180,6 +188,15 @@ std::string failure_json(const Config& config, const Report& report, const Failu
   json["run"] = run_json(report.run);
   json["configuration"] = to_json(config.effective);
   return to_text(json);
+}
+
+std::string plan_json(const SolvePlan& plan) {
+  return to_text({{"schema_version", kSchemaVersion},
+                  {"method", plan.method},
+                  {"plan", choices_json(plan.choices())},
+                  {"memory",
+                   {{"device_bytes", bytes_json(plan.device_bytes)},
+                    {"host_bytes", bytes_json(plan.host_bytes)}}}});
 }
 
 std::string result_json(const Config& config, const Report& report) {
@@ -235,6 +252,7 @@ std::string result_json(const Config& config, const Report& report) {
   json["halo_travel"] = travel_json(report.result.profile.travel());
   json["orthogonalization"] = orthogonalization_json(result.orthogonalization);
   json["memory"] = memory_json(report);
+  json["plan"] = choices_json(report.plan);
   json["inputs"] = inputs_json(report.inputs);
   json["versions"] = versions_json();
   json["run"] = run_json(report.run);

@@ -207,6 +207,15 @@ std::string describe_effort(const Solution& result, SolverType solver) {
 
 }  // namespace
 
+std::string describe_plan(const std::vector<PlannedChoice>& choices) {
+  std::string text;
+  for (const PlannedChoice& choice : choices) {
+    text += fmt::format("{:<26}{}{}{}\n", choice.name, choice.value,
+                        choice.reason.empty() ? "" : ": ", choice.reason);
+  }
+  return text;
+}
+
 std::string describe_problem(const Config& config, const ProblemFacts& problem) {
   std::string text;
   const auto line = [&text](std::string_view name, const std::string& value) {

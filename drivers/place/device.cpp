@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/drivers/place/device.hpp>
+#include <heddle/drivers/plan/machine.hpp>
 #include <heddle/drivers/plan/memory.hpp>
 #include <heddle/drivers/team/followers.hpp>
 #include <heddle/drivers/team/order.hpp>
@@ -17,10 +17,6 @@
 
 namespace heddle {
 namespace {
-
-std::string_view callable_in(const Problem& problem) {
-  return detail::callable_part(detail::shape_of(problem, 1));
-}
 
 /// The threads of one of several processes: `threads`, or if that is 0, those that it may use, up
 /// to its share of the machine.
@@ -94,19 +90,6 @@ void Device::take(DeviceChoice choice, const std::shared_ptr<Processes>& process
   if (refusal.empty()) return;
   if (choice == DeviceChoice::cuda) throw DeviceError("device: cuda cannot be used: " + refusal);
   note_ = "auto: " + refusal;
-}
-
-Device::Device(const Request& request, const Problem& problem)
-    : Device(request, callable_in(problem)) {}
-
-Device::Device(const Request& request, std::string_view callable)
-    : Device(callable.empty() ? request.device : DeviceChoice::host, request.threads) {
-  if (callable.empty()) return;
-  const std::string reason = fmt::format("{} is a callable on host blocks", callable);
-  if (request.device == DeviceChoice::cuda) {
-    throw RequestError("device", ": cuda cannot be used: " + reason);
-  }
-  if (request.device == DeviceChoice::automatic) note_ = "auto: " + reason;
 }
 
 void Device::together(const std::function<void()>& body) {

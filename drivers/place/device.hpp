@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <heddle/drivers/plan/machine.hpp>
 #include <heddle/drivers/problem/problem.hpp>
 #include <heddle/drivers/problem/request.hpp>
 #include <heddle/linalg/context/context.hpp>
@@ -20,6 +19,7 @@ namespace heddle {
 namespace detail {
 
 class Followers;
+struct Machine;
 
 /// Makes the device of `context` current as long as the result lives.
 inline std::monostate made_current(const HostContext&) { return {}; }
@@ -50,11 +50,6 @@ class Device {
   /// The device of this thread and of threads that follow it. With `choice` = `cuda`, each has a
   /// GPU of its own.
   Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followers> followers);
-
-  /// The one device that `request` chooses for `problem`; `device_for` takes several. A problem
-  /// with a callable is solved on the host. Throws `RequestError` if the request chooses a GPU for
-  /// such a problem.
-  Device(const Request& request, const Problem& problem);
 
   bool is_host() const noexcept { return context_.index() == 0; }
   std::string_view kind() const noexcept { return is_host() ? "host" : "cuda"; }
@@ -108,9 +103,6 @@ class Device {
 #else
   using AnyContext = std::variant<HostContext*>;
 #endif
-
-  /// The device for a problem whose matrix `callable` is one. Empty: all are stored.
-  Device(const Request& request, std::string_view callable);
 
   /// Takes the device that is chosen.
   void take(DeviceChoice choice, const std::shared_ptr<Processes>& processes, int gpu);

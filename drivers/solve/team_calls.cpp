@@ -42,10 +42,25 @@ BlockSource<T> gathered(Device& device, const OwnVectors& own, VectorSide side,
   return source;
 }
 
+/// What processes make rows of. None for a file that cannot be read by parts.
+std::optional<RowSource> row_source(const NamedMatrices::Source& source) {
+  if (const auto* const spec = std::get_if<GallerySpec>(&source)) return *spec;
+  const std::optional<MatrixMarketFile> file =
+      file_by_parts(std::get<std::filesystem::path>(source));
+  return file ? std::optional<RowSource>(*file) : std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Problem> make_own_rows(Device& device, const MatricesByRows& matrices,
-                                     const Request& request) {
+std::optional<Problem> own_rows_of(Device& device, const NamedMatrices& named,
+                                   const Request& request) {
+  if (device.processes() == 1) return std::nullopt;
+  const std::optional<RowSource> A = row_source(named.A);
+  if (!A) return std::nullopt;
+  MatricesByRows matrices{.A = *A, .random_rhs = named.random_rhs, .ones_rhs = named.ones_rhs};
+  if (named.B) matrices.B = row_source(*named.B);
+  if (named.B && !matrices.B) return std::nullopt;
+  if (!suits_own_rows(matrices, request, device.processes())) return std::nullopt;
   std::optional<Problem> problem;
   device.together([&] {
     send_order(*device.team().processes(),

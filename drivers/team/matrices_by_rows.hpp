@@ -23,9 +23,10 @@ struct MatricesByRows {
   Index ones_rhs = 0;    ///< columns of ones, where none is random
 };
 
-/// `rows` rows of the right-hand sides of `matrices` from row `first` on.
-Block generated_rhs(HostContext& context, const MatricesByRows& matrices, std::uint64_t seed,
-                    Index first, Index rows);
+/// `rows` rows, from row `first` on, of `random` columns or, if that is 0, of `ones` columns, as in
+/// `MatricesByRows`.
+Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed, Index first,
+                    Index rows);
 
 /// Whether several `processes` may get the matrices by rows, and solve with them by `request`. What
 /// is asked of a whole matrix must be known without it, or be found by parts: that A is symmetric

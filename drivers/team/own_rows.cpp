@@ -184,13 +184,13 @@ bool set_mass(HostContext& team, const RowSource& source, Problem& problem,
 
 }  // namespace
 
-Block generated_rhs(HostContext& context, const MatricesByRows& matrices, std::uint64_t seed,
-                    Index first, Index rows) {
-  const Index columns = matrices.random_rhs > 0 ? matrices.random_rhs : matrices.ones_rhs;
+Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed, Index first,
+                    Index rows) {
+  const Index columns = random > 0 ? random : ones;
   require_host_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
                       kFewerRightHandSides);
   MultiVector<double, HostSpace> R(context, rows, columns);
-  if (matrices.random_rhs > 0) {
+  if (random > 0) {
     fill_random<double>(context, seed, 0, R.view(), first);
   } else {
     for (Index i = 0; i < rows; ++i) std::fill_n(&R.view()(i, 0), columns, 1.0);
@@ -220,7 +220,8 @@ std::optional<Problem> own_rows(HostContext& team, const MatricesByRows& matrice
   if (!scaling_of(problem, facts, request, {}).changes_nothing()) return std::nullopt;
   if (matrices.random_rhs + matrices.ones_rhs > 0) {
     const RowRange own = row_range(problem.A.view());
-    problem.rhs = generated_rhs(team, matrices, request.seed, own.first, own.local);
+    problem.rhs = generated_rhs(team, matrices.random_rhs, matrices.ones_rhs, request.seed,
+                                own.first, own.local);
   }
   return problem;
 }

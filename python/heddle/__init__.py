@@ -20,12 +20,13 @@ from ._linear import cg, lstsq
 from ._matrices import generate, read_matrix
 from ._result import Result
 from ._singular import svds
-from ._solve import Extras, Problem, solve
+from ._solve import Choice, Extras, Plan, Problem, plan, solve
 from ._spectrum import SpectralDensity, spectral_density
 
 __version__ = _version("heddle")
 
 __all__ = [
+    "Choice",
     "ConvergenceWarning",
     "DeviceError",
     "Extras",
@@ -33,6 +34,7 @@ __all__ = [
     "Interrupted",
     "NotConverged",
     "OutOfMemory",
+    "Plan",
     "Problem",
     "Result",
     "SpectralDensity",
@@ -45,6 +47,7 @@ __all__ = [
     "has_cuda",
     "lobpcg",
     "lstsq",
+    "plan",
     "read_matrix",
     "solve",
     "spectral_density",

@@ -39,35 +39,51 @@ class _Parts:
         return place
 
 
-def solved(
-    problem: Any, library: Library, device: _core.Device, request: dict[str, Any], **watch: Any
-) -> Result:
-    """The result of a prepared problem, with vectors of the library. The current device must be that
-    of the library."""
+def _core_of(problem: Any, library: Library) -> tuple[_core.DeviceProblem, Any]:
+    """A prepared problem as the library takes it, and what owns its arrays."""
     parts = _Parts(library, problem.dtype)
-    vectors: dict[str, Any] = {}
-
-    def receive(name: str, rows: int, cols: int) -> int:
-        vectors[name] = library.empty(rows, cols, problem.dtype)
-        return library.address(vectors[name])
-
     A: Any = parts.matrix(problem.A)
     others: dict[str, Any] = {
         **{name: parts.matrix(getattr(problem, name)) for name in _MATRICES},
         **{name: parts.block(getattr(problem, name)) for name in _BLOCKS},
         **{name: getattr(problem, name) for name in _HOST_PARTS},
     }
+    return _core.DeviceProblem(A, **others, normal_equations=problem.normal_equations), parts
+
+
+def planned(
+    problem: Any, library: Library, device: _core.Device, request: dict[str, Any]
+) -> _core.Plan:
+    """The plan for a prepared problem, on the current device, which must be that of the library."""
+    core, kept = _core_of(problem, library)
+    single = problem.dtype == np.float32
+    plan = _core.plan_resident(device, request, single, library.stream(), core)
+    del kept  # arrays that the plan has looked at
+    return plan
+
+
+def solved(
+    problem: Any, library: Library, device: _core.Device, request: dict[str, Any], **watch: Any
+) -> Result:
+    """The result of a prepared problem, with vectors of the library. The current device must be that
+    of the library."""
+    core, kept = _core_of(problem, library)
+    vectors: dict[str, Any] = {}
+
+    def receive(name: str, rows: int, cols: int) -> int:
+        vectors[name] = library.empty(rows, cols, problem.dtype)
+        return library.address(vectors[name])
+
     solution = _core.solve_resident(
         device,
         request,
         problem.dtype == np.float32,
         library.stream(),
         receive,
-        A,
-        **others,
-        normal_equations=problem.normal_equations,
+        core,
         **watch,
     )
+    del kept  # arrays that the solve refers to
     return replace(result_of(solution, problem.dtype), **vectors)
 
 

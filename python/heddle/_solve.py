@@ -323,16 +323,13 @@ def _place(library: Library | None) -> str:
     return "in host memory" if library is None else f"on GPU {library.gpu}, in {library.name}"
 
 
-def _solved_on_host(
-    problem: Prepared, device: _core.Device, request: dict[str, Any], **watch: Any
-) -> Result:
+def _host_problem(problem: Prepared, request: dict[str, Any]) -> _core.Problem:
+    """A problem in host memory as the library takes it. Sets its precision in `request`."""
     if problem.dtype == np.float32 and problem.all_stored:
         request.setdefault("precision", "single")
     A = _core_of(problem.A)
     assert A is not None
-    solution = _core.solve(
-        device,
-        request,
+    return _core.Problem(
         A,
         B=_core_of(problem.B),
         rhs=problem.rhs,
@@ -341,12 +338,9 @@ def _solved_on_host(
         preconditioner=_core_of(problem.preconditioner),
         A_transposed=_core_of(problem.A_transposed),
         normal_equations=problem.normal_equations,
-        null_vector_sizes=problem.null_vector_sizes,
         near_null=problem.near_null,
         coordinates=problem.coordinates,
-        **watch,
     )
-    return result_of(solution, problem.dtype)
 
 
 def symmetrized(problem: Prepared, options: Options) -> tuple[Prepared, float]:
@@ -375,7 +369,10 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
     ):
         told = {"iteration": watch.iteration, "stage": watch.stage}
         if library is None:
-            result = _solved_on_host(problem, device, request, **told)
+            core = _host_problem(problem, request)
+            sizes = problem.null_vector_sizes
+            solution = _core.solve(device, request, core, null_vector_sizes=sizes, **told)
+            result = result_of(solution, problem.dtype)
         else:
             result = on_device.solved(problem, library, device, request, **told)
     result.asymmetry = asymmetry
@@ -484,3 +481,58 @@ def solve(problem: Any, **options: Any) -> Result:
         problem = Problem(problem)
     asked = Options(options, "return")
     return judge(run(prepared(problem), asked), asked)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One finding or choice of a plan. `reason` is empty where the caller asked for it."""
+
+    name: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a solve will do, and why. `device_bytes` and `host_bytes`: the estimated peaks of memory."""
+
+    method: str
+    method_reason: str
+    block_size: int
+    preconditioner: str
+    device_bytes: float
+    host_bytes: float
+    choices: tuple[Choice, ...]
+
+    def __str__(self) -> str:
+        lines = []
+        for choice in self.choices:
+            reason = f": {choice.reason}" if choice.reason else ""
+            lines.append(f"{choice.name:<26}{choice.value}{reason}")
+        return "\n".join(lines)
+
+
+def plan(problem: Any, **options: Any) -> Plan:
+    """What `solve` would do with the same arguments, without doing it: looks at the matrices, and
+    takes about as long as some products with A. Raises as `solve` does.
+
+        print(heddle.plan(heddle.Problem(K, B=M), nev=10))
+    """
+    if not isinstance(problem, Problem):
+        problem = Problem(problem)
+    asked = Options(options, "return")
+    given, _ = symmetrized(prepared(problem), asked)
+    request, library = dict(asked.request), given.library
+    _check_places(given, {})
+    with asked.device_of(library) if library else asked.device_for(given.all_stored) as device:
+        if library is None:
+            core = _host_problem(given, request)
+            made = _core.plan(device, request, core, null_vector_sizes=given.null_vector_sizes)
+        else:
+            made = on_device.planned(given, library, device, request)
+    names = ("method", "method_reason", "block_size", "preconditioner")
+    sizes = ("device_bytes", "host_bytes")
+    return Plan(
+        **{name: getattr(made, name) for name in (*names, *sizes)},
+        choices=tuple(Choice(*choice) for choice in made.choices),
+    )

@@ -116,24 +116,8 @@ Solution solve_in(Device& device, Ctx& context, const DeviceParts& parts, const 
 }
 
 Solution solve_resident(Device& device, const nb::dict& options, bool single, Address stream,
-                        const nb::object& receive, const DeviceMatrix& A, const DeviceMatrix* B,
-                        const std::optional<DeviceBlock>& rhs,
-                        const std::optional<DeviceBlock>& initial_guess,
-                        const std::optional<DeviceBlock>& constraints,
-                        const DeviceMatrix* preconditioner, const DeviceMatrix* A_transposed,
-                        bool normal_equations, const std::optional<Array2>& near_null,
-                        const std::optional<Array2>& coordinates, nb::object iteration,
+                        const nb::object& receive, const DeviceParts& parts, nb::object iteration,
                         nb::object stage) {
-  const DeviceParts parts{A,
-                          B,
-                          rhs,
-                          initial_guess,
-                          constraints,
-                          preconditioner,
-                          A_transposed,
-                          normal_equations,
-                          near_null,
-                          coordinates};
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   const Monitor monitor = python.monitor();
@@ -144,6 +128,29 @@ Solution solve_resident(Device& device, const nb::dict& options, bool single, Ad
   });
   python.rethrow(true);
   return solution;
+}
+
+template <Scalar T, class Ctx>
+SolvePlan plan_in(Device& device, Ctx& context, const DeviceParts& parts, const Request& request,
+                  CallersStream caller, const Monitor& monitor) {
+  const auto problem = parts.problem<ResidentProblem<T, Ctx>>(OnDevice<T, Ctx>{caller});
+  caller.after(context);
+  const nb::gil_scoped_release unlock;
+  return heddle::plan<T, Ctx>(device, problem, request, monitor);
+}
+
+SolvePlan plan_resident(Device& device, const nb::dict& options, bool single, Address stream,
+                        const DeviceParts& parts) {
+  const Request request = request_of(options);
+  PythonMonitor python(nb::none(), nb::none());
+  const Monitor monitor = python.monitor();
+  const CallersStream caller{stream};
+  SolvePlan made = device.with_context([&]<class Ctx>(Ctx& context) {
+    return single ? plan_in<float>(device, context, parts, request, caller, monitor)
+                  : plan_in<double>(device, context, parts, request, caller, monitor);
+  });
+  python.rethrow(false);
+  return made;
 }
 
 SpectralDensity density(Device& device, bool single, Address stream, const DeviceMatrix& A,
@@ -190,15 +197,13 @@ void bind_resident(nb::module_& m) {
       .def_prop_ro("shape",
                    [](const DeviceMatrix& self) { return std::tuple(self.rows, self.cols); })
       .def_prop_ro("is_stored", [](const DeviceMatrix& self) { return !self.product.is_valid(); });
+  bind_parts<DeviceMatrix, DeviceBlock>(m, "DeviceProblem", "A problem in the memory of a device.");
   m.def("solve_resident", &solve_resident, "device"_a, "options"_a, "single"_a, "stream"_a,
-        "receive"_a, "A"_a, nb::kw_only(), "B"_a = nb::none(), "rhs"_a = nb::none(),
-        "initial_guess"_a = nb::none(), "constraints"_a = nb::none(),
-        "preconditioner"_a = nb::none(), "A_transposed"_a = nb::none(),
-        "normal_equations"_a = false, "near_null"_a.noconvert() = nb::none(),
-        "coordinates"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
-        "stage"_a = nb::none(),
+        "receive"_a, "problem"_a, nb::kw_only(), "iteration"_a = nb::none(), "stage"_a = nb::none(),
         "Solves a problem in the memory of the device. receive(name, rows, columns) returns the "
         "address of contiguous memory for the vectors, or None.");
+  m.def("plan_resident", &plan_resident, "device"_a, "options"_a, "single"_a, "stream"_a,
+        "problem"_a, "The plan for solving a problem in the memory of the device.");
   m.def("spectral_density_resident", &density, "device"_a, "single"_a, "stream"_a, "A"_a,
         nb::kw_only(), "resolution"_a = 0.0, "max_degree"_a = SpectralDensityOptions{}.max_degree,
         "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,

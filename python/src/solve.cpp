@@ -1,7 +1,10 @@
 #include <heddle/drivers/solve/spectrum.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "parts.hpp"
 
@@ -23,28 +26,21 @@ struct OnHost {
   Block operator()(const Array2& X) const { return block_of(X); }
 };
 
-Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
-               const PythonMatrix* B, const std::optional<Array2>& rhs,
-               const std::optional<Array2>& initial_guess, const std::optional<Array2>& constraints,
-               const PythonMatrix* preconditioner, const PythonMatrix* A_transposed,
-               bool normal_equations, const std::optional<Sizes>& null_vector_sizes,
-               const std::optional<Array2>& near_null, const std::optional<Array2>& coordinates,
-               nb::object iteration, nb::object stage) {
-  const Parts<PythonMatrix, Array2> parts{A,
-                                          B,
-                                          rhs,
-                                          initial_guess,
-                                          constraints,
-                                          preconditioner,
-                                          A_transposed,
-                                          normal_equations,
-                                          near_null,
-                                          coordinates};
+using HostParts = Parts<PythonMatrix, Array2>;
+
+Problem problem_of(const HostParts& parts, const std::optional<Sizes>& null_vector_sizes) {
   Problem problem = parts.problem<Problem>(OnHost{});
   if (null_vector_sizes) {
     const double* const sizes = null_vector_sizes->data();
     problem.null_vector_sizes.assign(sizes, sizes + null_vector_sizes->size());
   }
+  return problem;
+}
+
+Solution solve(Device& device, const nb::dict& options, const HostParts& parts,
+               const std::optional<Sizes>& null_vector_sizes, nb::object iteration,
+               nb::object stage) {
+  Problem problem = problem_of(parts, null_vector_sizes);
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   Solution solution = [&] {
@@ -53,6 +49,19 @@ Solution solve(Device& device, const nb::dict& options, const PythonMatrix& A,
   }();
   python.rethrow(true);
   return solution;
+}
+
+SolvePlan plan(Device& device, const nb::dict& options, const HostParts& parts,
+               const std::optional<Sizes>& null_vector_sizes) {
+  const Problem problem = problem_of(parts, null_vector_sizes);
+  const Request request = request_of(options);
+  PythonMonitor python(nb::none(), nb::none());
+  SolvePlan made = [&] {
+    const nb::gil_scoped_release unlock;
+    return heddle::plan(device, problem, request, python.monitor());
+  }();
+  python.rethrow(false);
+  return made;
 }
 
 SpectralDensity density(Device& device, const PythonMatrix& A, double resolution, Index max_degree,
@@ -95,13 +104,29 @@ void bind_solve(nb::module_& m) {
       .def_prop_ro("note", &Device::note)
       .def_prop_ro("threads", [](Device& self) { return self.host().threads(); });
 
-  m.def("solve", &solve, "device"_a, "options"_a, "A"_a, nb::kw_only(), "B"_a = nb::none(),
-        "rhs"_a.noconvert() = nb::none(), "initial_guess"_a.noconvert() = nb::none(),
-        "constraints"_a.noconvert() = nb::none(), "preconditioner"_a = nb::none(),
-        "A_transposed"_a = nb::none(), "normal_equations"_a = false,
-        "null_vector_sizes"_a.noconvert() = nb::none(), "near_null"_a.noconvert() = nb::none(),
-        "coordinates"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
+  bind_parts<PythonMatrix, Array2>(m, "Problem", "A problem in host memory.");
+  m.def("solve", &solve, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
+        "null_vector_sizes"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
         "stage"_a = nb::none(), "Solves a problem in host memory.");
+  nb::class_<SolvePlan>(m, "Plan", "What a solve will do, and why.")
+      .def_prop_ro("choices",
+                   [](const SolvePlan& self) {
+                     std::vector<std::tuple<std::string, std::string, std::string>> list;
+                     for (PlannedChoice& choice : self.choices()) {
+                       list.emplace_back(std::move(choice.name), std::move(choice.value),
+                                         std::move(choice.reason));
+                     }
+                     return list;
+                   })
+      .def_ro("method", &SolvePlan::method)
+      .def_ro("method_reason", &SolvePlan::method_reason)
+      .def_ro("block_size", &SolvePlan::block_size)
+      .def_ro("preconditioner", &SolvePlan::preconditioner)
+      .def_ro("device_bytes", &SolvePlan::device_bytes)
+      .def_ro("host_bytes", &SolvePlan::host_bytes);
+  m.def("plan", &plan, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
+        "null_vector_sizes"_a.noconvert() = nb::none(),
+        "The plan for solving a problem in host memory.");
 
   nb::class_<EigenvalueCount>(m, "EigenvalueCount", "An estimated number of eigenvalues.")
       .def_ro("count", &EigenvalueCount::count)

@@ -309,28 +309,6 @@ TEST(AutomaticPreconditioner, TakesOverWhereTheFirstOneLeavesNoDigits) {
   }
 }
 
-TEST(AutomaticPreconditioner, IsAnnouncedWithAllThatItMayTake) {
-  HostContext context;
-  const auto announced = [](const Request& request, const Problem& problem, bool on_gpu) {
-    const detail::Facts facts = detail::shape_of(problem, 1);
-    return detail::describe_preconditioner(request, facts,
-                                           detail::plan_preconditioner(request, facts), on_gpu);
-  };
-  Problem problem{.A = Matrix::generate({"laplace2d", {12, 13}})};
-  EXPECT_EQ(announced({.method = Method::lobpcg}, problem, true),
-            "chebyshev of A, degree auto, or multigrid");
-  EXPECT_EQ(announced({.method = Method::lobpcg}, problem, false),
-            "chebyshev of A, degree auto, or multigrid, or jacobi");
-  problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 2));
-  EXPECT_EQ(announced({.method = Method::block_cg}, problem, false),
-            "chebyshev of A, degree auto, or multigrid, or jacobi, or cholesky");
-  problem.rhs = Block(MultiVector<double, HostSpace>(context, 156, 1));
-  EXPECT_EQ(announced({.method = Method::block_cg}, problem, false),
-            "jacobi of A, or multigrid, or cholesky, or incomplete_cholesky");
-  EXPECT_EQ(announced({.method = Method::block_cg}, problem, true),
-            "chebyshev of A, degree auto, or multigrid");
-}
-
 TEST(AutomaticPreconditioner, OfEigenpairsFollowsTheirSize) {
   Request request{.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::host};
   const std::vector<Index> large{150, 160}, small{12, 13};

@@ -40,6 +40,20 @@ std::string name_of(const RowSource& source) {
   return spec != nullptr ? spec->name : std::get<MatrixMarketFile>(source).path.string();
 }
 
+/// As `detail::own_rows_of`, for matrices whose files have been looked at.
+std::optional<Problem> made_by(Device& device, const MatricesByRows& matrices,
+                               const Request& request) {
+  const auto named = [](const RowSource& source) -> detail::NamedMatrices::Source {
+    const auto* const spec = std::get_if<GallerySpec>(&source);
+    if (spec != nullptr) return *spec;
+    return std::get<MatrixMarketFile>(source).path;
+  };
+  detail::NamedMatrices asked{
+      .A = named(matrices.A), .random_rhs = matrices.random_rhs, .ones_rhs = matrices.ones_rhs};
+  if (matrices.B) asked.B = named(*matrices.B);
+  return detail::own_rows_of(device, asked, request);
+}
+
 Matrix whole_of(const RowSource& source) {
   const auto* const spec = std::get_if<GallerySpec>(&source);
   return spec != nullptr ? Matrix::generate(*spec)
@@ -119,7 +133,7 @@ TEST(OwnRows, AreSolvedWithOnce) {
   const MatricesByRows line{GallerySpec{.name = "laplace1d", .size = {50}}};
   const Request request{.method = Method::lobpcg, .nev = 2};
   Device device(DeviceChoice::host, 2, detail::followers(2));
-  const Problem made = detail::make_own_rows(device, line, request).value_or(Problem{});
+  const Problem made = made_by(device, line, request).value_or(Problem{});
   EXPECT_EQ(solve(device, made, request).status, SolveStatus::converged);
   EXPECT_THROW(solve(device, made, request), InvalidArgument);
 }
@@ -135,7 +149,7 @@ void expect_same_solve(const MatricesByRows& matrices, Request request, int coun
   if (linear) whole.rhs = Block(whole.A.rows(), 1, ones);
   const Solution expected = solve(device, whole, request);
   EXPECT_EQ(expected.status, SolveStatus::converged) << expected.reason;
-  auto made = detail::make_own_rows(device, matrices, request);
+  auto made = made_by(device, matrices, request);
   ASSERT_TRUE(made);
   EXPECT_EQ(detail::shape_of(*made, 2).own_rhs, matrices.ones_rhs > 0);
   if (linear && !detail::shape_of(*made, 2).own_rhs) made->rhs = whole.rhs;
@@ -206,12 +220,11 @@ TEST(OwnRows, AreNotMadeWhereMetisMayDoBetter) {
   const MatricesByRows scattered{GallerySpec{.name = "random_symmetric", .size = {400}}};
   Device device(DeviceChoice::host, 2, detail::followers(2));
   const bool has_metis = detail::no_parts_reason(400, 6800).empty();
-  EXPECT_EQ(detail::make_own_rows(device, scattered, {}).has_value(), !has_metis);
-  const auto in_order =
-      detail::make_own_rows(device, scattered, {.distribution = Distribution::rows});
+  EXPECT_EQ(made_by(device, scattered, {}).has_value(), !has_metis);
+  const auto in_order = made_by(device, scattered, {.distribution = Distribution::rows});
   EXPECT_TRUE(in_order);
   const MatricesByRows grid{GallerySpec{.name = "laplace3d", .size = {5, 5, 24}}};  // a halo of 1/6
-  EXPECT_TRUE(detail::make_own_rows(device, grid, {}));
+  EXPECT_TRUE(made_by(device, grid, {}));
 }
 
 /// No process holds more than its share of the entries twice, as made and as distributed.
@@ -248,7 +261,7 @@ class OwnRowsOfFiles : public testing::Test {
   static bool by_rows(const MatricesByRows& matrices, const Request& request) {
     if (!detail::suits_own_rows(matrices, request, 2)) return false;
     Device device(DeviceChoice::host, 2, detail::followers(2));
-    return detail::make_own_rows(device, matrices, request).has_value();
+    return made_by(device, matrices, request).has_value();
   }
 
   test::TemporaryFolder folder_;
