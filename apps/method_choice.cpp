@@ -13,7 +13,9 @@ SettledMethod with_method(HostContext& context, const Config& config, Problem& p
     with_named_sources(config, [&] { detail::inspect_mass(context, problem); });
   }
   with_named_sources(config, [&] { detail::inspect_null_space(context, problem, config.request); });
-  SettledMethod settled{config, detail::choose_method(config.request, problem)};
+  SettledMethod settled{config, with_named_sources(config, [&] {
+                          return detail::choose_method(config.request, problem);
+                        })};
   if (config.request.method == Method::automatic) {
     settled.config = settle_method(config, settled.choice.request.method, settled.choice.reason);
   }

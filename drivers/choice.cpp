@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/drivers/choice.hpp>
+#include <heddle/drivers/request_rules.hpp>
 #include <heddle/solvers/operators/factor_estimate.hpp>
 #include <heddle/solvers/problem/options.hpp>
 
@@ -91,6 +92,8 @@ MethodChoice choose_method(const Request& request, const Problem& problem) {
                                         ? EigenOptions{}.max_iterations
                                         : LinearOptions{}.max_iterations;
   }
+  check_request(choice.request, asked_problem(choice.request, problem),
+                request.method == Method::automatic);
   return choice;
 }
 

@@ -30,6 +30,8 @@ struct MethodChoice {
 ///   LOBPCG          otherwise. If it does not reach the digits, block Lanczos continues from its
 ///                   vectors with the inverse. Neither has anything to do if all wanted pairs are
 ///                   known null vectors.
+///
+/// Throws as `check_request` does for the method that is named or chosen.
 MethodChoice choose_method(const Request& request, const Problem& problem);
 
 /// `request` with the columns that block Lanczos iterates at once in place of an automatic number

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <heddle/drivers/device.hpp>
 #include <heddle/drivers/input.hpp>
 #include <heddle/drivers/methods.hpp>
@@ -122,8 +121,6 @@ void check_method(const Request& request, const Problem& problem) {
   const std::string_view name = method_name(request.method);
   const Index rhs = problem.rhs.cols();
   if (is_eigensolver(request.method)) {
-    if (request.nev < 1)
-      throw RequestError("nev", fmt::format(" is {}, not 1 or more", request.nev));
     if (rhs == 0) return;
     throw RequestError("method", fmt::format(": {} is for eigenproblems, the problem has {} "
                                              "right-hand sides",
@@ -138,26 +135,11 @@ void check_method(const Request& request, const Problem& problem) {
   }
 }
 
-/// Rejects parts of a request or problem that singular triplets and linear systems would ignore.
-void check_unused(const Request& request, const Problem& problem) {
-  const std::string_view name = method_of(request, problem.sizes()).name;
-  const bool ends_of_spectrum = is_eigensolver(request.method) && !problem.normal_equations;
-  if (problem.constraints.cols() > 0 && !ends_of_spectrum) {
-    throw ProblemError(ProblemPart::constraints, fmt::format("{} takes none", name));
-  }
-  if (!(request.damp >= 0 && std::isfinite(request.damp))) {
-    throw RequestError("damp",
-                       fmt::format(" is {}, not a finite number of 0 or more", request.damp));
-  }
-  if (request.damp > 0 && (is_eigensolver(request.method) || !problem.normal_equations)) {
-    throw RequestError("damp", fmt::format(": {} takes none, least squares do", name));
-  }
-  if (!problem.normal_equations) return;
-  if (problem.B)
-    throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
-  if (request.interval && request.method == Method::block_lanczos) {
-    throw RequestError("interval", fmt::format(": {} finds an end of the spectrum", name));
-  }
+/// Rejects constraints, which only the ends of a spectrum take.
+void check_constraints(const Request& request, const Problem& problem) {
+  if (problem.constraints.cols() == 0 || is_eigensolver(request.method)) return;
+  throw ProblemError(ProblemPart::constraints,
+                     fmt::format("{} takes none", method_name(request.method)));
 }
 
 /// Aᵀ as given has the shape of Aᵀ.
@@ -166,16 +148,6 @@ void check_transpose(const Matrix& A, const Matrix& A_transposed) {
   throw ProblemError(ProblemPart::matrix,
                      fmt::format("the matrix is {} x {}, A_transposed {} x {}", A.rows(), A.cols(),
                                  A_transposed.rows(), A_transposed.cols()));
-}
-
-/// Rejects options that mixed precision does not support, because it consists of two solves.
-void check_mixed(const Request& request) {
-  if (request.precision != Precision::mixed) return;
-  const auto refuse = [](std::string_view what) {
-    throw RequestError("precision", fmt::format(": mixed does not go with {}", what));
-  };
-  if (request.interval) refuse("an interval");
-  if (!request.checkpoint.file.empty()) refuse("a checkpoint");
 }
 
 /// Rejects requests and problems that do not work with a callable, of which only products are
@@ -269,14 +241,7 @@ void check_preconditioner(const Request& request, const Problem& problem) {
     }
     return;
   }
-  const PreconditionerPlan plan = plan_preconditioner(request, problem);
-  if (plan.kind != nullptr) {
-    const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, problem));
-    if (!reason.empty()) {
-      throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
-    }
-  }
-  check_preconditioner_precision(request, problem, plan);
+  check_preconditioner_precision(request, problem, plan_preconditioner(request, problem));
 }
 
 }  // namespace
@@ -309,8 +274,7 @@ std::string describe_rows(const Problem& problem) {
 void check_kind(Problem& problem, const Request& request) {
   if (!problem.normal_equations) problem.A_transposed.reset();
   check_method(request, problem);
-  check_unused(request, problem);
-  check_mixed(request);
+  check_constraints(request, problem);
   check_callables(request, problem);
   check_distributed(request, problem);
   check_shape(problem.A, problem.normal_equations);
