@@ -302,20 +302,6 @@ const MethodKind& method_of(const Request& request, const ProblemSizes& sizes) {
   throw InvalidArgument("no method is chosen");
 }
 
-std::string_view method_name(Method method) noexcept {
-  switch (method) {
-    case Method::automatic:
-      return "auto";
-    case Method::lobpcg:
-      return "lobpcg";
-    case Method::block_lanczos:
-      return "block_lanczos";
-    case Method::block_cg:
-      return "block_cg";
-  }
-  return "";
-}
-
 double tolerance_of(const Request& request) noexcept {
   if (request.tolerance > 0) return request.tolerance;
   return request.precision == Precision::single ? kDefaultTolerance<float>

@@ -2,6 +2,7 @@
 
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request.hpp>
+#include <heddle/drivers/request_fields.hpp>
 #include <heddle/drivers/solution.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
@@ -58,9 +59,6 @@ const std::vector<MethodKind>& method_table();
 
 /// The method for `request`, whose method has been chosen, and a problem of the given sizes.
 const MethodKind& method_of(const Request& request, const ProblemSizes& sizes);
-
-/// The name of `method`: "lobpcg", "block_lanczos", "block_cg" or "auto".
-std::string_view method_name(Method method) noexcept;
 
 /// The tolerance of `request`, or its default.
 double tolerance_of(const Request& request) noexcept;

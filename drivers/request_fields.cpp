@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <heddle/drivers/methods.hpp>
-#include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/problem.hpp>
 #include <heddle/drivers/request_fields.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
@@ -367,6 +365,20 @@ const Field<Request>& known_field(std::string_view keyword) {
 const FieldTable<Request>& request_fields() {
   static const Table table = all_fields();
   return table;
+}
+
+std::string_view method_name(Method method) noexcept {
+  switch (method) {
+    case Method::automatic:
+      return "auto";
+    case Method::lobpcg:
+      return "lobpcg";
+    case Method::block_lanczos:
+      return "block_lanczos";
+    case Method::block_cg:
+      return "block_cg";
+  }
+  return "";
 }
 
 std::vector<Method> methods_of(unsigned readers) {

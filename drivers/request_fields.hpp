@@ -26,6 +26,9 @@ inline constexpr unsigned kWithCheckpoint = kLobpcg | kBlockLanczos | kBlockCg;
 /// to other processes, and its checks.
 const FieldTable<Request>& request_fields();
 
+/// The name of `method`: "lobpcg", "block_lanczos", "block_cg" or "auto".
+std::string_view method_name(Method method) noexcept;
+
 /// The methods that may read what one of `readers` does, in the order of `Method`, with `automatic`
 /// last where it may stand for an eigensolver among them.
 std::vector<Method> methods_of(unsigned readers);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/preconditioner.hpp>
 #include <heddle/drivers/request_fields.hpp>
 #include <heddle/drivers/request_rules.hpp>

@@ -8,7 +8,7 @@
 namespace heddle::python {
 namespace {
 
-std::string repr(nb::handle value) { return nb::repr(value).c_str(); }
+std::string shown(nb::handle value) { return nb::repr(value).c_str(); }
 
 /// The integer that `value` is, also one of NumPy.
 std::optional<GivenValue> integer(nb::handle value) {
@@ -35,7 +35,7 @@ GivenValue given(std::string_view keyword, nb::handle value) {
   if (nb::try_cast(value, list)) return list;
   const bool is_option = keyword.starts_with("preconditioner.");
   throw RequestError(std::string(keyword),
-                     " is " + repr(value) + ", not " +
+                     " is " + shown(value) + ", not " +
                          (is_option ? "an integer or a word" : accepted_values(keyword)));
 }
 
@@ -45,14 +45,14 @@ void set_preconditioner(Request& request, nb::handle value) {
   if (nb::isinstance<nb::str>(value)) return set_field(request, kKeyword, given(kKeyword, value));
   if (!nb::isinstance<nb::dict>(value)) {
     throw RequestError(std::string(kKeyword),
-                       " is " + repr(value) +
+                       " is " + shown(value) +
                            ", not a name such as 'chebyshev' and not a dictionary such as "
                            "{'type': 'chebyshev', 'degree': 8}");
   }
   for (const auto& [key, option] : nb::cast<nb::dict>(value)) {
     if (!nb::isinstance<nb::str>(key)) {
       throw RequestError(std::string(kKeyword),
-                         " is " + repr(value) + ", not a dictionary with names as keys");
+                         " is " + shown(value) + ", not a dictionary with names as keys");
     }
     const std::string keyword = std::string(kKeyword) + "." + nb::cast<std::string>(key);
     set_field(request, keyword, given(keyword, option));

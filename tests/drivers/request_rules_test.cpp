@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <drivers/chain.hpp>
-#include <heddle/drivers/methods.hpp>
 #include <heddle/drivers/request_fields.hpp>
 #include <heddle/drivers/request_rules.hpp>
 #include <heddle/drivers/solve.hpp>
