@@ -156,15 +156,6 @@ void refuse(const Config& config, const ProblemError& error) {
   throw InputError(input_name(block), 0, error.message());
 }
 
-void refuse(const Config& config, const RequestError& error) {
-  const bool of_solver = error.field() == "nev" || error.field() == "max_basis" ||
-                         error.field() == "filter" || error.field() == "factorization" ||
-                         error.field().starts_with("preconditioner.");
-  const bool of_spmm = error.field() == "reorder";
-  const std::string section = of_solver ? "solver." : of_spmm ? "spmm." : "";
-  throw ConfigError(origin_of(config, section + error.field()), section + error.what());
-}
-
 std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config) {
   const ProblemConfig& named = config.problem;
   if (uses_transpose(config) || takes_laplacian(named)) return {};

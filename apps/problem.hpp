@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/apps/config/combinations.hpp>
 #include <heddle/apps/config/config.hpp>
 #include <heddle/drivers/problem/problem.hpp>
 #include <heddle/drivers/solve/team_calls.hpp>
@@ -30,7 +31,6 @@ std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config);
 
 /// Throws the exception that `with_named_sources` describes.
 [[noreturn]] void refuse(const Config& config, const ProblemError& error);
-[[noreturn]] void refuse(const Config& config, const RequestError& error);
 
 /// Calls body() and translates errors of the drivers library to the user's terms. A `ProblemError`
 /// becomes an `InputError` with the file name, or a `ConfigError` at the key of a generated matrix.

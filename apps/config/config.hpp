@@ -12,7 +12,8 @@
 #include <vector>
 
 /// The content of a YAML configuration, checked and typed. Each key, its default and its
-/// documentation are defined once, in schema.cpp and solver_schema.cpp.
+/// documentation are defined once, in schema.cpp and, for fields of the request, in
+/// drivers/problem/request_fields.cpp.
 namespace heddle::apps {
 
 struct Setting;

@@ -2,13 +2,9 @@
 #include <heddle/apps/config/schema_row.hpp>
 #include <heddle/apps/config/solver_schema.hpp>
 #include <heddle/linalg/formats/formats.hpp>
-#include <heddle/spmm/spmm.hpp>
 
 namespace heddle::apps {
 namespace {
-
-constexpr Index kMaxThreads = 4096;
-constexpr Index kMaxDevices = 1024;
 
 /// The first extension of each format of matrices, or of dense blocks, e.g. ".mtx, .npy".
 std::string usual_extensions(bool for_blocks) {
@@ -28,10 +24,14 @@ class Schema {
     near_null();
     right_hand_sides();
     add_solver_rows(rows_);
-    spmm();
-    machine();
+    add("spmm", "sparse matrix times block").section().fallback("{}");
+    add_request_rows(rows_, "spmm");
+    add_request_rows(rows_, "");
     output();
-    checkpoint();
+    add("checkpoint", "what --resume goes on from after a stop, with the same bits")
+        .section()
+        .aliases({"restart", "resume"});
+    add_request_rows(rows_, "checkpoint");
   }
 
   std::vector<KeySpec> take() { return std::move(rows_); }
@@ -48,10 +48,7 @@ class Schema {
   void near_null();
   void transforms();
   void right_hand_sides();
-  void spmm();
-  void machine();
   void output();
-  void checkpoint();
 
   std::vector<KeySpec> rows_;
 };
@@ -239,93 +236,6 @@ void Schema::right_hand_sides() {
       });
 }
 
-void Schema::spmm() {
-  add("spmm", "sparse matrix times block").section().fallback("{}");
-  SchemaRow kernel = add(
-      "spmm.kernel",
-      "auto: predicted to be the fastest on the matrix; measure: measured, where the prediction "
-      "leaves a doubt; rule: by thresholds; a name: of a kernel that the device has");
-  for (const std::string_view way : spmm_choices()) kernel.word(way);
-  for (const std::string_view name : all_spmm_kernels()) kernel.word(name);
-  kernel.fallback("auto").option("--kernel").store([](Node node, Config& config) {
-    config.request.spmm.kernel = node.text;
-  });
-  SchemaRow reorder = add(
-      "spmm.reorder",
-      "order of rows and columns during the solve; auto: rcm where the model says that faster "
-      "products repay it; none: that of the matrix; rcm: reverse Cuthill-McKee; metis: parts of "
-      "the graph; radix: rows sorted as binary numbers; jaccard: like rows together");
-  reorder.choice<RowOrder>(
-      [] {
-        std::vector<std::pair<std::string_view, RowOrder>> words;
-        for (const RowOrder order : kRowOrders) words.emplace_back(row_order_name(order), order);
-        return words;
-      }(),
-      [](Config& config) -> RowOrder& { return config.request.reorder; });
-  reorder.fallback("auto").option("--reorder").aliases({"ordering", "permutation", "reordering"});
-  add("spmm.cache",
-      "what measure finds is kept for this process, or in a file in $XDG_CACHE_HOME (~/.cache), "
-      "too")
-      .word("process")
-      .word("disk")
-      .fallback("process")
-      .store([](Node node, Config& config) {
-        config.request.spmm.verdict_file = node.text == "disk" ? default_verdict_file() : "";
-      });
-}
-
-void Schema::machine() {
-  add("device", "where to run; auto: a GPU if this build and machine have one")
-      .choice<DeviceChoice>({{"auto", DeviceChoice::automatic},
-                             {"cuda", DeviceChoice::cuda},
-                             {"host", DeviceChoice::host}},
-                            [](Config& config) -> DeviceChoice& { return config.request.device; })
-      .fallback("auto")
-      .option("--device")
-      .aliases({"backend", "executor"});
-  add("devices", "GPUs of this machine that solve together, led by one process; all: those it has")
-      .word("all")
-      .integer({1, kMaxDevices})
-      .fallback("1")
-      .option("--devices")
-      .aliases({"gpus", "num_gpus", "ngpus", "num_devices"})
-      .store([](Node node, Config& config) {
-        config.request.devices = static_cast<int>(as_integer(node).value_or(0));
-      });
-  add("precision", "mixed: single precision as far as it reaches, then double")
-      .choice<Precision>(
-          {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}},
-          [](Config& config) -> Precision& { return config.request.precision; })
-      .fallback("double")
-      .option("--precision")
-      .aliases({"dtype", "value_type", "scalar"});
-  add("threads", "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow")
-      .integer({0, kMaxThreads})
-      .fallback("0")
-      .option("--threads")
-      .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"})
-      .store([](Node node, Config& config) {
-        config.request.threads = static_cast<int>(*as_integer(node));
-      });
-  add("distribution",
-      "of rows over several processes; rows: in the order of the matrix; metis: by a partition of "
-      "its graph; auto: metis where rows need many rows of other processes")
-      .choice<Distribution>(
-          {{"auto", Distribution::automatic},
-           {"rows", Distribution::rows},
-           {"metis", Distribution::metis}},
-          [](Config& config) -> Distribution& { return config.request.distribution; })
-      .fallback("auto");
-  add("seed", "of the random start: the same seed gives the same bits")
-      .integer(kNatural)
-      .fallback("42")
-      .option("--seed")
-      .aliases({"iseed", "random_seed", "rng"})
-      .store([](Node node, Config& config) {
-        config.request.seed = static_cast<std::uint64_t>(*as_integer(node));
-      });
-}
-
 void Schema::output() {
   add("output", "what is written").section().fallback("{}");
   add("output.directory",
@@ -369,24 +279,6 @@ void Schema::output() {
       .option("--log")
       .aliases({"logfile", "log_file"})
       .store([](Node node, Config& config) { config.output.log = node.text; });
-}
-
-void Schema::checkpoint() {
-  add("checkpoint", "what --resume goes on from after a stop, with the same bits")
-      .section()
-      .aliases({"restart", "resume"});
-  add("checkpoint.file",
-      "file that holds the state of the solve, relative to the current folder; gone once converged")
-      .new_file()
-      .required()
-      .option("--checkpoint")
-      .aliases({"path", "filename", "name"})
-      .store([](Node node, Config& config) { config.request.checkpoint.file = node.text; });
-  add("checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop")
-      .real({.low = 0})
-      .fallback("300")
-      .aliases({"interval", "every", "period", "seconds"})
-      .store([](Node node, Config& config) { config.request.checkpoint.every_s = *as_real(node); });
 }
 
 /// Restricts every key to the solvers of its section.

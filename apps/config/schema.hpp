@@ -3,8 +3,8 @@
 #include <array>
 #include <functional>
 #include <heddle/apps/config/config.hpp>
+#include <heddle/drivers/problem/fields.hpp>
 #include <heddle/drivers/problem/request.hpp>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +13,6 @@
 /// The table of configuration keys. A key is described in exactly one row, from which checks,
 /// messages, defaults, help and the printed configuration are derived.
 namespace heddle::apps {
-
 
 /// The words for `solver.type`.
 inline constexpr std::array kSolverTypes = {SolverType::automatic, SolverType::lobpcg,
@@ -25,33 +24,18 @@ inline constexpr std::string_view kDefaultDirectory = "results/{name}-{solver}";
 /// The placeholder, as a default, for the executable's solver.
 inline constexpr std::string_view kSolverPlaceholder = "{solver}";
 
-/// A range of numbers.
-template <class Number>
-struct Range {
-  Number low = std::numeric_limits<Number>::lowest();
-  Number high = std::numeric_limits<Number>::max();
-  bool open = false;  ///< the two ends are excluded
-
-  bool contains(Number x) const noexcept {
-    return open ? low < x && x < high : low <= x && x <= high;
-  }
-};
-
-inline constexpr Range<Index> kCount{.low = 1};
-inline constexpr Range<Index> kNatural{.low = 0};
+using detail::kCount;
+using detail::kNatural;
+using detail::Range;
 
 /// The forms of value that a key accepts. A value must have one of them.
-struct ValueForms {
-  bool section = false;                 ///< a map with keys of its own
-  bool one_key = false;                 ///< a section that accepts just one of its keys
-  bool file = false;                    ///< an existing file, relative to the source of the value
-  bool new_file = false;                ///< a file to write, relative to the current folder
-  bool folder = false;                  ///< a folder to write to, relative to the current folder
-  std::vector<std::string_view> words;  ///< one of these
-  std::optional<Range<Index>> integer;
-  std::optional<Range<double>> real;
-  std::optional<Range<Index>> integers;  ///< a list of integers in this range
-  bool interval = false;                 ///< a list of two finite numbers in ascending order
+/// Files to write are relative to the current folder.
+struct ValueForms : detail::FieldForms {
+  bool section = false;  ///< a map with keys of its own
+  bool one_key = false;  ///< a section that accepts just one of its keys
+  bool file = false;     ///< an existing file, relative to the source of the value
+  bool folder = false;   ///< a folder to write to, relative to the current folder
+  std::optional<Range<Index>> integers{};  ///< a list of integers in this range
 
   /// The forms as text for messages and help: "auto or an integer of at least 1".
   std::string describe() const;

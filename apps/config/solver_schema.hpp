@@ -9,6 +9,9 @@ namespace heddle::apps {
 inline const std::vector<SolverType> kEigensolvers = {SolverType::lobpcg, SolverType::block_lanczos,
                                                       SolverType::automatic};
 
+/// Adds the rows of the fields of the request whose keys stand in `section`.
+void add_request_rows(std::vector<KeySpec>& rows, std::string_view section);
+
 /// Adds the rows of `solver` and of its keys.
 void add_solver_rows(std::vector<KeySpec>& rows);
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <heddle/apps/collection.hpp>
+#include <heddle/apps/config/field_keys.hpp>
 #include <heddle/apps/config/schema.hpp>
 #include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
@@ -25,16 +26,6 @@ std::optional<Number> parse_number(const ConfigNode& node) {
   return value;
 }
 
-template <class Number>
-std::string describe_range(const Range<Number>& range) {
-  const bool low = range.low != std::numeric_limits<Number>::lowest();
-  const bool high = range.high != std::numeric_limits<Number>::max();
-  if (range.open && high) return fmt::format("above {} and below {}", range.low, range.high);
-  if (range.open) return fmt::format("above {}", range.low);
-  if (low && high) return fmt::format("from {} to {}", range.low, range.high);
-  return fmt::format("of at least {}", range.low);
-}
-
 bool are_integers(const std::vector<ConfigNode>& items, const Range<Index>& range) {
   return !items.empty() && std::all_of(items.begin(), items.end(), [&](const ConfigNode& item) {
     const auto value = as_integer(item);
@@ -46,7 +37,7 @@ bool is_interval(const std::vector<ConfigNode>& items) {
   if (items.size() != 2) return false;
   const auto lower = as_end(items[0]);
   const auto upper = as_end(items[1]);
-  return lower && upper && *lower <= *upper;
+  return lower && upper && detail::is_interval(*lower, *upper);
 }
 
 void check_collection_name(const ConfigNode& node) {
@@ -88,18 +79,26 @@ std::optional<double> as_end(const ConfigNode& node) {
 
 std::string ValueForms::describe() const {
   std::vector<std::string> forms;
-  if (file || new_file) forms.emplace_back("a file name");
+  if (file) forms.emplace_back("a file name");
   if (folder) forms.emplace_back("a folder name");
-  for (const std::string_view word : words) forms.emplace_back(word);
-  if (integer) forms.push_back("an integer " + describe_range(*integer));
-  if (real) forms.push_back("a number " + describe_range(*real));
-  if (integers) forms.push_back("a list of integers " + describe_range(*integers));
-  if (interval) forms.emplace_back("a list of two numbers or -inf or inf, the larger one last");
+  for (std::string& form : detail::describe_forms(*this)) forms.push_back(std::move(form));
+  if (integers) forms.push_back("a list of integers " + detail::describe_range(*integers));
   if (section) forms.emplace_back("a map");
-  if (forms.size() < 2) return forms.empty() ? std::string() : forms.front();
-  const std::string last = forms.back();
-  forms.pop_back();
-  return fmt::format("{} or {}", fmt::join(forms, ", "), last);
+  return detail::alternatives(forms);
+}
+
+GivenValue given_value(const ConfigNode& node, const detail::FieldForms& forms) {
+  if (forms.interval) {
+    std::vector<double> numbers;
+    for (const ConfigNode& item : node.items)
+      numbers.push_back(as_end(item).value_or(std::nan("")));
+    return numbers;
+  }
+  const auto integer = as_integer(node);
+  if (integer && (forms.integer || forms.real)) return *integer;
+  const auto real = as_real(node);
+  if (real && forms.real) return *real;
+  return node.text;
 }
 
 bool ValueForms::accepts(const ConfigNode& node) const {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/method_options.hpp>
 #include <heddle/drivers/plan/methods.hpp>
+#include <heddle/drivers/plan/request_rules.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/solvers/operators/cudss_library.hpp>
 #include <utility>
@@ -105,8 +105,6 @@ void check_method(const Request& request, const Facts& facts) {
   const std::string_view name = method_name(request.method);
   const Index rhs = facts.rhs.cols;
   if (is_eigensolver(request.method)) {
-    if (request.nev < 1)
-      throw RequestError("nev", fmt::format(" is {}, not 1 or more", request.nev));
     if (rhs == 0) return;
     throw RequestError("method", fmt::format(": {} is for eigenproblems, the problem has {} "
                                              "right-hand sides",
@@ -121,26 +119,11 @@ void check_method(const Request& request, const Facts& facts) {
   }
 }
 
-/// Rejects parts of a request or problem that singular triplets and linear systems would ignore.
-void check_unused(const Request& request, const Facts& facts) {
-  const std::string_view name = method_of(request, facts.sizes()).name;
-  const bool ends_of_spectrum = is_eigensolver(request.method) && !facts.normal_equations;
-  if (facts.constraints.cols > 0 && !ends_of_spectrum) {
-    throw ProblemError(ProblemPart::constraints, fmt::format("{} takes none", name));
-  }
-  if (!(request.damp >= 0 && std::isfinite(request.damp))) {
-    throw RequestError("damp",
-                       fmt::format(" is {}, not a finite number of 0 or more", request.damp));
-  }
-  if (request.damp > 0 && (is_eigensolver(request.method) || !facts.normal_equations)) {
-    throw RequestError("damp", fmt::format(": {} takes none, least squares do", name));
-  }
-  if (!facts.normal_equations) return;
-  if (facts.B.given)
-    throw ProblemError(ProblemPart::mass, fmt::format("{} takes no mass matrix", name));
-  if (request.interval && request.method == Method::block_lanczos) {
-    throw RequestError("interval", fmt::format(": {} finds an end of the spectrum", name));
-  }
+/// Rejects constraints, which only the ends of a spectrum take.
+void check_constraints(const Request& request, const Facts& facts) {
+  if (facts.constraints.cols == 0 || is_eigensolver(request.method)) return;
+  throw ProblemError(ProblemPart::constraints,
+                     fmt::format("{} takes none", method_name(request.method)));
 }
 
 void check_transpose(const MatrixShape& A, const MatrixShape& A_transposed) {
@@ -156,16 +139,6 @@ void check_order_of_mass(const Facts& facts) {
   throw ProblemError(ProblemPart::mass,
                      fmt::format("the mass matrix has order {}, the matrix has order {}",
                                  facts.B.rows, facts.order()));
-}
-
-/// Rejects options that mixed precision does not support, because it consists of two solves.
-void check_mixed(const Request& request) {
-  if (request.precision != Precision::mixed) return;
-  const auto refuse = [](std::string_view what) {
-    throw RequestError("precision", fmt::format(": mixed does not go with {}", what));
-  };
-  if (request.interval) refuse("an interval");
-  if (!request.checkpoint.file.empty()) refuse("a checkpoint");
 }
 
 /// Rejects requests and problems that do not work with a callable, of which only products are
@@ -259,12 +232,6 @@ void check_given_preconditioner(const Request& request, const Facts& facts) {
 void check_preconditioner(const Request& request, const Facts& facts,
                           const PreconditionerPlan& plan) {
   if (facts.preconditioner.given) return check_given_preconditioner(request, facts);
-  if (plan.kind != nullptr) {
-    const std::string reason = plan.kind->unsuitable(preconditioned_problem(request, facts));
-    if (!reason.empty()) {
-      throw RequestError("preconditioner.type", fmt::format(": {} {}", plan.name(), reason));
-    }
-  }
   check_preconditioner_precision(request, facts, plan);
 }
 
@@ -291,10 +258,11 @@ void check_kernel(const Machine& machine, const Request& request) {
 
 }  // namespace
 
-void check_kind(const Facts& facts, const Request& request) {
+void check_kind(const Facts& facts, const Request& request, bool chosen) {
+  check_request(request, asked_problem(request, facts), chosen);
+  if (request.method == Method::automatic) return;
   check_method(request, facts);
-  check_unused(request, facts);
-  check_mixed(request);
+  check_constraints(request, facts);
   check_callables(request, facts);
   check_distributed(request, facts);
 }
@@ -310,8 +278,8 @@ void check_shapes(const Facts& facts) {
   if (facts.A_transposed.given) check_transpose(facts.A, facts.A_transposed);
 }
 
-void check_request(const Machine& machine, const Facts& facts, const Request& request,
-                   const PreconditionerPlan& plan) {
+void check_found(const Machine& machine, const Facts& facts, const Request& request,
+                 const PreconditionerPlan& plan) {
   check_kernel(machine, request);
   check_singular_mass(request, facts);
   if (request.method == Method::block_lanczos && !all_known(request, facts.sizes())) {

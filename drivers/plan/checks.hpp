@@ -9,9 +9,9 @@
 /// problem or another field rules out `RequestError`.
 namespace heddle::detail {
 
-/// Checks that the method, which has been chosen, solves this kind of problem, and that no part is
-/// set that it does not read.
-void check_kind(const Facts& facts, const Request& request);
+/// Checks the request by `check_request`, and that the method, if it has been chosen, solves this
+/// kind of problem. `chosen`: as there.
+void check_kind(const Facts& facts, const Request& request, bool chosen);
 
 /// Checks the sizes of the matrices and the lengths of the blocks against those of A.
 void check_shapes(const Facts& facts);
@@ -19,7 +19,7 @@ void check_shapes(const Facts& facts);
 /// Checks the rest, which depends on the machine or on what inspection has found: the kernel, a
 /// singular B, the library of factors, the preconditioner, and sizes such as nev. The method has
 /// been chosen.
-void check_request(const Machine& machine, const Facts& facts, const Request& request,
-                   const PreconditionerPlan& plan);
+void check_found(const Machine& machine, const Facts& facts, const Request& request,
+                 const PreconditionerPlan& plan);
 
 }  // namespace heddle::detail

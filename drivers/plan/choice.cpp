@@ -90,10 +90,6 @@ MethodChoice choose_method(const Request& request, const Facts& facts,
                                         ? EigenOptions{}.max_iterations
                                         : LinearOptions{}.max_iterations;
   }
-  // With an automatic method, options of another one have no effect.
-  if (request.method == Method::automatic && choice.request.method == Method::block_lanczos) {
-    choice.request.preconditioner = {};
-  }
   // A checkpoint holds one solve.
   if (!request.checkpoint.file.empty()) choice.may_continue = false;
   return choice;

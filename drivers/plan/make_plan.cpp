@@ -13,7 +13,7 @@ namespace {
 Facts facts_about(HostContext& host, const Machine& machine, const Problem& problem,
                   const Request& request, const Monitor& monitor) {
   Facts facts = shape_of(problem, machine.processes);
-  if (request.method != Method::automatic) check_kind(facts, request);
+  check_kind(facts, request, request.method == Method::automatic);
   check_shapes(facts);
   inspect(host, problem, request, facts, monitor);
   return facts;
@@ -27,7 +27,7 @@ MethodChoice method_for(const Machine& machine, const Problem& problem, const Fa
     return estimate_factor_cost(problem.A.view(), B).operations;
   });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
-  if (request.method == Method::automatic) check_kind(facts, choice.request);
+  if (request.method == Method::automatic) check_kind(facts, choice.request, true);
   return choice;
 }
 
@@ -53,7 +53,7 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& pr
   plan.method_reason = choice.reason;
   plan.stages = stages_of(choice, facts, machine.on_gpu);
   const StagePlan& first = plan.stages.front();
-  check_request(machine, facts, first.request, first.preconditioner);
+  check_found(machine, facts, first.request, first.preconditioner);
   check_row_order(first.request, facts, problem.A.view(), first.preconditioner);
   check_precision(problem, first.request);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <heddle/drivers/inspect/facts.hpp>
+#include <heddle/drivers/problem/request_fields.hpp>
 #include <string_view>
 #include <vector>
 

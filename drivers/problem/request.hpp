@@ -52,7 +52,7 @@ struct PreconditionerRequest {
 };
 
 /// The method, the options and the device for solving a problem. A field whose comment names
-/// methods affects only these methods.
+/// methods is read by these alone, others refuse it. `detail::request_fields` has a row for each.
 struct Request {
   Method method = Method::automatic;
   Index nev = 6;  ///< pairs or triplets wanted. For an interval: the most that it may contain

@@ -127,12 +127,12 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   Request exact = choice.request;  // callables take blocks of either precision
   exact.precision = Precision::full;
-  check_kind(facts, exact);
+  check_kind(facts, exact, request.method == Method::automatic);
   PlanDetails plan{.facts = std::move(facts), .on_gpu = machine.on_gpu};
   plan.method_reason = choice.reason;
   plan.stages = stages_of(choice, plan.facts, machine.on_gpu);
   const StagePlan& first = plan.stages.front();
-  check_request(machine, plan.facts, first.request, first.preconditioner);
+  check_found(machine, plan.facts, first.request, first.preconditioner);
   if (may_copy) {
     const std::string why = rows_to_scale(context, problem, plan.facts, choice);
     if (!why.empty()) {

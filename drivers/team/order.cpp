@@ -1,60 +1,14 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/problem/archive_values.hpp>
+#include <heddle/drivers/problem/request_fields.hpp>
 #include <heddle/drivers/team/order.hpp>
-#include <heddle/solvers/iteration/archive.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace heddle::detail {
 namespace {
-
-void pass(Archive& archive, std::vector<std::string>& texts) {
-  std::size_t count = texts.size();
-  archive.values(count);
-  texts.resize(count);
-  for (std::string& text : texts) archive.text(text);
-}
-
-/// Passes a trivially copyable optional value.
-template <class Value>
-void pass(Archive& archive, std::optional<Value>& value) {
-  bool there = value.has_value();
-  Value content = value.value_or(Value{});
-  archive.values(there, content);
-  value = there ? std::optional<Value>(content) : std::nullopt;
-}
-
-void pass(Archive& archive, OptionValue& value) {
-  bool is_word = std::holds_alternative<std::string>(value);
-  archive.values(is_word);
-  std::string word = is_word && !archive.loading() ? std::get<std::string>(value) : "";
-  Index number = is_word || archive.loading() ? 0 : std::get<Index>(value);
-  archive.text(word);
-  archive.values(number);
-  value = is_word ? OptionValue(std::move(word)) : OptionValue(number);
-}
-
-void pass(Archive& archive, OptionValues& options) {
-  std::vector<std::pair<std::string, OptionValue>> list(options.begin(), options.end());
-  std::size_t count = list.size();
-  archive.values(count);
-  list.resize(count);
-  options.clear();
-  for (auto& [name, value] : list) {
-    archive.text(name);
-    pass(archive, value);
-    options.emplace(name, value);
-  }
-}
-
-void pass(Archive& archive, CheckpointOptions& checkpoint) {
-  std::string file = checkpoint.file.string();
-  archive.text(file);
-  checkpoint.file = file;
-  archive.values(checkpoint.every_s, checkpoint.resume);
-  pass(archive, checkpoint.identity);
-}
 
 void pass(Archive& archive, GallerySpec& spec) {
   std::size_t sizes = spec.size.size();
@@ -66,9 +20,7 @@ void pass(Archive& archive, GallerySpec& spec) {
 }
 
 void pass(Archive& archive, MatrixMarketFile& file) {
-  std::string path = file.path.string();
-  archive.text(path);
-  file.path = path;
+  pass(archive, file.path);
   archive.values(file.number, file.bytes, file.header);
 }
 
@@ -88,27 +40,8 @@ void pass(Archive& archive, MatricesByRows& matrices) {
 }
 
 void pass(Archive& archive, VectorPart& part) {
-  std::string file = part.file.string();
-  archive.text(file);
-  part.file = file;
+  pass(archive, part.file);
   archive.values(part.side, part.window, part.file_number, part.offset);
-}
-
-/// Fields that only process 0 reads, such as the device, are left out.
-void pass(Archive& archive, Request& request) {
-  archive.values(request.method, request.nev, request.which, request.block_size, request.tolerance,
-                 request.criterion, request.linear_criterion, request.max_iterations,
-                 request.time_limit_s, request.seed, request.refresh_interval, request.max_basis,
-                 request.factorization, request.algorithm, request.damp, request.project_rhs,
-                 request.precision, request.distribution, request.threads, request.spmm.transpose,
-                 request.preconditioner.precision);
-  pass(archive, request.interval);
-  pass(archive, request.filter);
-  archive.text(request.preconditioner.type);
-  pass(archive, request.preconditioner.options);
-  archive.text(request.spmm.kernel);
-  archive.text(request.spmm.verdict_file);
-  pass(archive, request.checkpoint);
 }
 
 /// A kind by its name, with its options, which follow from `given`. Those that name memory of
@@ -136,7 +69,7 @@ void pass(Archive& archive, Order& order) {
   if (order.duty == Order::Duty::vectors) pass(archive, order.part);
   if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
   if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
-  pass(archive, order.request);
+  pass(archive, request_fields(), order.request);
   if (order.duty != Order::Duty::solve) return;
   pass(archive, order.request, order.plan);
 }

@@ -25,6 +25,8 @@ _NAMES = {
 _ROUNDS = 8  # of widening and narrowing an interval around sigma
 _DRAWS = 3  # of start vectors, for a solve that must find other vectors than an earlier one
 _DEPENDENT = 1e-3  # the part of a unit vector outside a subspace, below which it lies in it
+_NO_TIME = 1e-9  # seconds, for a solve that must not begin to iterate
+_OF_ENDS = ("max_basis", "filter", "factorization")  # options that an interval does not read
 _LAST = ("interrupted", "time_limit")  # statuses of a solve after which no other one is begun
 _EDGE = 0.02  # of the width of the spectrum, within which sigma counts as lying at an end
 
@@ -48,7 +50,8 @@ class Pencil:
         nev = self.k if count is None else count
         request = {**self.options.request, "which": which, "nev": nev, **changes}
         if "time_limit" in request:  # which all solves share
-            request["time_limit"] = max(request["time_limit"] - (time.perf_counter() - self.start), 0)
+            left = request["time_limit"] - (time.perf_counter() - self.start)
+            request["time_limit"] = max(left, _NO_TIME)
         options = _with_request(self.options, request)
         result = run(self.problem, options, _NAMES)
         self.stopped = options.stopped
@@ -201,11 +204,13 @@ class Pencil:
         width = density.upper - density.lower
         radius = width * self.k / self.order
         spare = 2 * self.k + 8
+        inner = self._for_intervals()
         for _ in range(_ROUNDS):
             expected = density.count(sigma - radius, sigma + radius)
             most = min(int(expected.count + 6 * expected.deviation) + spare, self.order)
             interval = (sigma - radius, sigma + radius)
-            result = self.end("smallest", most, interval=interval)
+            result = inner.end("smallest", most, interval=interval)
+            self.stopped = inner.stopped
             distances = np.abs(result.eigenvalues - sigma)
             if result.converged and len(distances) >= self.k:
                 return result.select(np.argsort(distances, kind="stable")[: self.k])
@@ -219,6 +224,13 @@ class Pencil:
             reason=f"no interval around sigma = {sigma:g} was found to hold {self.k} pairs or a "
             f"few more; the last one: {result.reason}",
         )
+
+    def _for_intervals(self) -> Pencil:
+        """The same without what tunes solves at an end, and without a start vector: that the pairs
+        lie inside the spectrum is found out here, not asked for by the caller."""
+        request = {k: v for k, v in self.options.request.items() if k not in _OF_ENDS}
+        problem = replace(self.problem, initial_guess=None)
+        return replace(self, problem=problem, options=_with_request(self.options, request))
 
 
 def _with_request(options: Options, request: dict[str, Any]) -> Options:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._device_arrays import DeviceOperand, library_of
-from ._inputs import AnyOperand, block, csr, is_operator, matrix, operator, stored
+from ._device_arrays import library_of
+from ._inputs import AnyOperand, block, csr, is_operator, matrix, operator
 from ._result import columns_of
 from ._seed import seed_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ._solve import Extras
 
-_NAMES = {"nev": "k", "initial_guess": "v0", "tolerance": "tol", "max_iterations": "maxiter"}
+_NAMES = {"nev": "k", "tolerance": "tol", "max_iterations": "maxiter"}
 
 
 def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
@@ -70,8 +70,8 @@ def svds(
 
     Returns (u, s, vh) with s ascending; s alone for return_singular_vectors=False; None in place
     of vh for "u" and of u for "vh". tol is the relative error of the values, 0 for about the level
-    of rounding. solver="lobpcg" takes LOBPCG, "arpack" and "propack" the method that suits. ncv is
-    not needed. `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
+    of rounding. solver="lobpcg" takes LOBPCG, "arpack" and "propack" the method that suits. ncv and
+    v0 are not needed: the start is random. `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
     """
     if which not in ("LM", "SM"):
         raise ValueError(f"which is {which!r}, not 'LM' or 'SM'")
@@ -101,7 +101,7 @@ def svds(
         A=operand, A_transposed=transposed, normal_equations=True, dtype=operand.dtype
     )
     if v0 is not None:
-        problem.initial_guess = _right_guess(A, operand, v0)
+        _check_start(operand, v0)
     result = judge(run(problem, asked, _NAMES), asked)
     order = np.arange(len(result.singular_values))
     order = order[::-1] if which == "LM" else order
@@ -117,17 +117,7 @@ def svds(
     return with_stats((u, s, vh), result, asked)
 
 
-def _right_guess(A: Any, operand: AnyOperand, v0: Any) -> Any:
-    """A start vector as SciPy takes it, on the side of the shorter singular vectors, as a right one."""
-    guess, shape = block(v0, "v0")[0], operand.shape
-    if guess.shape == (shape[1], 1):
-        return guess
-    if guess.shape == (shape[0], 1):
-        if is_operator(A):
-            product = A.rmatmat(guess)
-        elif isinstance(operand, DeviceOperand) and operand.entries is not None:
-            product = operand.library.adjoint_product(operand.entries.source, guess)
-        else:
-            product = stored(A, "A").T @ guess
-        return block(product, "v0", shape[1])[0]
-    raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {shape}")
+def _check_start(operand: AnyOperand, v0: Any) -> None:
+    """Checks a start vector, on the side of the shorter singular vectors as that of SciPy."""
+    if block(v0, "v0")[0].shape not in ((operand.shape[1], 1), (operand.shape[0], 1)):
+        raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {operand.shape}")

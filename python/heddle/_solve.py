@@ -45,9 +45,11 @@ class Extras(TypedDict, total=False):
         made unsymmetric. `Result.asymmetry` says by how much.
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
-    Further ones are those of a configuration: block_size, criterion, precision, max_basis, filter,
-    factorization, algorithm, project_rhs, kernel, refresh_interval, checkpoint, checkpoint_every,
-        resume."""
+    Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
+        system), precision, max_basis, filter, factorization, algorithm, project_rhs, kernel, reorder,
+        cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
+        method does not read is refused. Without a method, those that only tune another one have no
+        effect."""
 
     method: str
     preconditioner: str | dict[str, Any]
@@ -63,6 +65,7 @@ class Extras(TypedDict, total=False):
     on_failure: OnFailure
     block_size: int
     criterion: str
+    linear_criterion: str
     precision: str
     max_basis: int
     filter: str
@@ -70,6 +73,9 @@ class Extras(TypedDict, total=False):
     algorithm: str
     project_rhs: bool
     kernel: str
+    reorder: str
+    cache: str
+    distribution: str
     refresh_interval: int
     checkpoint: str
     checkpoint_every: float

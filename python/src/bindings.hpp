@@ -72,6 +72,7 @@ void register_errors();
 
 void bind_matrix(nb::module_& m);
 void bind_monitor(nb::module_& m);
+void bind_request(nb::module_& m);
 void bind_resident(nb::module_& m);
 void bind_solution(nb::module_& m);
 void bind_solve(nb::module_& m);

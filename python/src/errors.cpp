@@ -1,3 +1,5 @@
+#include <heddle/drivers/problem/request_values.hpp>
+
 #include "bindings.hpp"
 
 namespace heddle::python {
@@ -14,7 +16,7 @@ void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const RequestError& e) {
-    raise("FieldError", e.field(), std::string(e.what()).substr(e.field().size()));
+    raise("FieldError", keyword_of(e.field()), std::string(e.what()).substr(e.field().size()));
   } catch (const ProblemError& e) {
     const std::string what = e.what();
     const std::size_t end = what.find(':');

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   register_errors();
   bind_matrix(m);
   bind_monitor(m);
+  bind_request(m);
   bind_solution(m);
   bind_solve(m);
   bind_resident(m);

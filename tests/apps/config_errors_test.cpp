@@ -292,14 +292,14 @@ TEST(ConfigErrors, Checkpoints) {
   EXPECT_EQ(error_of(problem + "checkpoint: {file: state, every_s: -1}"),
             "case.yaml:2:36: checkpoint.every_s: expected a number of at least 0, got '-1'");
   EXPECT_EQ(error_of(problem + "checkpoint: {file: state}\nprecision: mixed"),
-            "case.yaml:2:13: checkpoint does not go with precision: mixed");
+            "case.yaml:2:20: checkpoint.file does not go with precision: mixed");
   EXPECT_EQ(error_of("problem: {matrix: a.mtx, transform: normal_equations}\n"
                      "checkpoint: {file: state}"),
-            "case.yaml:2:13: checkpoint does not go with transform: normal_equations");
+            "case.yaml:2:20: checkpoint.file does not go with transform: normal_equations");
   EXPECT_EQ(error_of(problem + "solver: {which: interval, interval: [0, 1]}\n"
                                "checkpoint: {file: state}",
                      {}, SolverType::block_lanczos),
-            "case.yaml:3:13: checkpoint does not go with which: interval");
+            "case.yaml:3:20: checkpoint.file does not go with which: interval");
 }
 
 TEST(ConfigErrors, AnEmptySectionMeansItsDefaults) {

@@ -145,7 +145,7 @@ TEST_F(LeastSquaresProcess, BadInputs) {
           "--set problem.rhs.unit=[52]: problem.rhs.unit: there is no row 52, the matrix has 51 "
           "rows");
   refused("checkpoint={file: state}", 1,
-          "--set checkpoint={file: state}: checkpoint does not go with transform: "
+          "--set checkpoint={file: state}: checkpoint.file does not go with transform: "
           "normal_equations");
   refused("problem.transform=laplacian", 1,
           "--set problem.transform=laplacian: problem.transform: expected none or "
@@ -156,9 +156,8 @@ TEST_F(LeastSquaresProcess, BadInputs) {
   for (const std::string type : {"block_jacobi", "chebyshev", "incomplete_cholesky"}) {
     const std::string key = "solver.preconditioner.type=" + type;
     refused(key, 1,
-            "--set " + key +
-                ": transform: normal_equations takes solver.preconditioner.type jacobi, none or "
-                "auto");
+            "--set " + key + ": solver.preconditioner.type: " + type +
+                " needs a matrix's entries, of A^T A only products and the diagonal are there");
   }
   folder_.write("d.mtx", "%%MatrixMarket matrix coordinate real general\n4 0 0\n");
   expect_refused(solve(kDifferences), 2, "d.mtx: the matrix is 4 x 0, it has no entries");

@@ -46,31 +46,26 @@ TEST(Refusals, Blocks) {
   const Matrix A = kChain.matrix();
   EXPECT_EQ(refusal({.A = A, .constraints = Block(3, 1, std::span(kNumbers).first(3))}),
             "constraints: the block has 3 rows, the matrix has order 8");
-  EXPECT_EQ(refusal({.A = A, .rhs = Block(2, 2, std::span(kNumbers).first(4))}),
+  EXPECT_EQ(refusal({.A = A, .rhs = Block(2, 2, std::span(kNumbers).first(4))}, {}),
             "rhs: the block has 2 rows, the matrix has order 8");
   EXPECT_EQ(refusal({.A = A,
                      .initial_guess = Block(8, 3, std::span(kNumbers).first(24)),
-                     .rhs = Block(8, 2, std::span(kNumbers).first(16))}),
+                     .rhs = Block(8, 2, std::span(kNumbers).first(16))},
+                    {}),
             "initial_guess: the initial guess has 3 columns, there are 2 right-hand sides");
 }
 
 TEST(Refusals, UnusedParts) {
   const Matrix A = kChain.matrix();
   const Block ones(8, 1, std::span(kNumbers).first(8));
-  EXPECT_EQ(refusal({.A = A, .constraints = ones, .rhs = ones}),
+  EXPECT_EQ(refusal({.A = A, .constraints = ones, .rhs = ones}, {}),
             "constraints: block_cg takes none");
   EXPECT_EQ(refusal({.A = A, .constraints = ones, .normal_equations = true}),
-            "constraints: singular_values takes none");
-  EXPECT_EQ(refusal({.A = A, .constraints = ones, .rhs = ones, .normal_equations = true}),
-            "constraints: least_squares takes none");
+            "constraints: does not go with normal_equations");
+  EXPECT_EQ(refusal({.A = A, .constraints = ones, .rhs = ones, .normal_equations = true}, {}),
+            "constraints: does not go with normal_equations");
   EXPECT_EQ(refusal({.A = A, .B = A, .normal_equations = true}),
-            "B: singular_values takes no mass matrix");
-  EXPECT_EQ(refusal({.A = A, .normal_equations = true}, {.interval = RealInterval{0, 1}}),
-            "interval: singular_values finds an end of the spectrum");
-  EXPECT_EQ(refusal({.A = A, .normal_equations = true}, {.damp = 1}),
-            "damp: singular_values takes none, least squares do");
-  EXPECT_EQ(refusal({.A = A, .rhs = ones, .normal_equations = true}, {.damp = -1}),
-            "damp is -1, not a finite number of 0 or more");
+            "B: does not go with normal_equations");
 }
 
 TEST(Refusals, Transposes) {
@@ -89,7 +84,6 @@ TEST(Refusals, Requests) {
             "nev is 9, but the matrix has order 8: nev must be at most 8");
   EXPECT_EQ(refusal(problem, {.nev = 20}),
             "nev is 20, but the matrix has order 8: nev must be at most 8");
-  EXPECT_EQ(refusal(problem, {.nev = 0}), "nev is 0, not 1 or more");
   EXPECT_EQ(refusal(problem, {.method = Method::block_cg}),
             "method: block_cg needs right-hand sides, the problem has none");
   const Problem system{.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)};
@@ -102,8 +96,6 @@ TEST(Refusals, Requests) {
   EXPECT_EQ(refusal(problem, {.nev = 1, .spmm = {.kernel = "magic"}, .device = DeviceChoice::host})
                 .substr(0, 44),
             "spmm.kernel: magic is not known on the host;");
-  EXPECT_EQ(refusal(problem, {.interval = RealInterval{0, 1}, .precision = Precision::mixed}),
-            "precision: mixed does not go with an interval");
 }
 
 TEST(Refusals, CudssOnTheHost) {
@@ -148,8 +140,7 @@ TEST(Refusals, PrecisionsOfPreconditioners) {
   const PreconditionerRequest single{.precision = PreconditionerPrecision::single};
   const Problem problem{.A = kChain.matrix()};
   EXPECT_EQ(refusal(problem, {.method = Method::lobpcg, .nev = 1, .preconditioner = single}), "");
-  EXPECT_EQ(refusal(problem, {.method = Method::block_lanczos, .nev = 1, .preconditioner = single}),
-            "");
+  EXPECT_EQ(refusal(problem, {.nev = 1, .preconditioner = single}), "");  // by block Lanczos
   const Problem system{.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)};
   EXPECT_EQ(refusal(system, {.preconditioner = single}), "");
   EXPECT_EQ(refusal(system, {.algorithm = CgAlgorithm::pseudo_block, .preconditioner = single}),

@@ -27,7 +27,9 @@ struct OfThreads : Device {
 const char* const kMultigrid = "multigrid of A, degree 3";
 
 Request request_for(Method method, const std::string& preconditioner = "multigrid") {
-  return {.method = method, .nev = 4, .preconditioner = {.type = preconditioner}};
+  Request request{.method = method, .preconditioner = {.type = preconditioner}};
+  if (is_eigensolver(method)) request.nev = 4;
+  return request;
 }
 
 ConstBlockView<double, HostSpace> vectors_of(const Solution& solution) {

@@ -152,7 +152,7 @@ def test_damped_least_squares(shape):
         np.testing.assert_allclose(x, truth, atol=1e-6 * abs(truth).max())
     with pytest.raises(ValueError, match="damp is -1"):
         heddle.lstsq(A, b, damp=-1)
-    with pytest.raises(ValueError, match="damp: block_cg takes none, least squares do"):
+    with pytest.raises(ValueError, match="damp belongs to least squares, the method is block_cg"):
         heddle.cg(sp.eye_array(9).tocsr(), np.ones(9), damp=1.0)
 
 

@@ -1,0 +1,430 @@
+#include <fmt/format.h>
+
+#include <heddle/drivers/problem/problem.hpp>
+#include <heddle/drivers/problem/request_fields.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
+
+namespace heddle::detail {
+namespace {
+
+constexpr Index kMaxThreads = 4096;
+constexpr Index kMaxDevices = 1024;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::string_view kOfPreconditioner = "preconditioner.";
+
+using Row = FieldRow<Request>;
+using Table = FieldTable<Request>;
+
+Words<std::string> texts(std::initializer_list<std::string_view> first,
+                         const std::vector<std::string_view>& more) {
+  Words<std::string> words;
+  for (const std::string_view word : first) words.emplace_back(word, word);
+  for (const std::string_view word : more) words.emplace_back(word, word);
+  return words;
+}
+
+void add_method_and_size(Table& table) {
+  Words<Method> methods;
+  for (const Method method :
+       {Method::automatic, Method::lobpcg, Method::block_lanczos, Method::block_cg}) {
+    methods.emplace_back(method_name(method), method);
+  }
+  Row(
+      table, "solver.type",
+      "auto: block_cg with right-hand sides, else lobpcg or block_lanczos, chosen for the problem; "
+      "a program of one method takes its own and auto",
+      [](auto& r) -> auto& { return r.method; }, methods)
+      .name("method")
+      .keyword("method")
+      .option("--solver")
+      .aliases({"eps_type", "ksp_type", "method", "driver", "name"});
+  Row(
+      table, "solver.nev", "eigenpairs wanted", [](auto& r) -> auto& { return r.nev; })
+      .integer(kCount)
+      .readers(kEigensolvers)
+      .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
+                "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
+      .option("-n,--nev");
+  Row(table, "solver.which", "", [](auto& r) -> auto& { return r.which; },
+      {{"smallest", Which::smallest}, {"largest", Which::largest}})
+      .readers(kEndSolvers)
+      .variant({.readers = kLobpcg, .doc = "end of the spectrum"})
+      .variant({.readers = kBlockLanczos | kInterval,
+                .doc = "end of the spectrum; interval: all eigenpairs in solver.interval",
+                .word = "interval"})
+      .option("--which")
+      .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
+  Row(
+      table, "solver.interval",
+      "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them; -inf and inf are ends, "
+      "too",
+      [](auto& r) -> auto& { return r.interval; })
+      .interval()
+      .readers(kInterval)
+      .option("--interval", "solver.which=interval")
+      .aliases({"eps_interval", "range", "window", "vl", "bounds"});
+  Row(table, "solver.max_basis",
+      "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
+      "both",
+      [](auto& r) -> auto& { return r.max_basis; }, {{"auto", 0}})
+      .integer(kCount)
+      .readers(kBlockLanczos)
+      .tuning()
+      .option("--max-basis")
+      .aliases({"ncv", "eps_ncv", "max_basis_size", "max_subspace", "subspace_size", "m"});
+  Row(table, "solver.block_size",
+      "columns iterated at once; auto: chosen from nev, the end of the spectrum and the device",
+      [](auto& r) -> auto& { return r.block_size; }, {{"auto", 0}})
+      .integer(kCount)
+      .readers(kEigensolvers)
+      .option("--block-size")
+      .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"});
+}
+
+void add_tolerance(Table& table) {
+  Row(table, "solver.tolerance", "of the criterion; auto: 1e-8, in single precision 1e-5",
+      [](auto& r) -> auto& { return r.tolerance; }, {{"auto", 0.0}})
+      .real({0, 1, true})
+      .option("--tol,--tolerance")
+      .aliases({"tol", "eps_tol", "eps", "rtol", "atol", "eig_tolerance", "convergence_tolerance",
+                "reduction_factor"});
+  Row(table, "solver.criterion",
+      "eigenvalue: norm, and the error bound of lambda is <= tol |lambda| or rounding; norm: |r| "
+      "<= tol (|A| + |lambda| |B|); relative: <= tol |lambda| |B|; absolute: <= tol",
+      [](auto& r) -> auto& { return r.criterion; },
+      {{"eigenvalue", Criterion::eigenvalue},
+       {"norm", Criterion::norm},
+       {"relative", Criterion::relative},
+       {"absolute", Criterion::absolute}})
+      .readers(kEigensolvers)
+      .option("--criterion")
+      .aliases({"eps_conv", "convergence", "conv_test"});
+  Row(table, "solver.criterion",
+      "relative: |b - A x| <= tol |b|; absolute: <= tol; with transform: normal_equations of A^T "
+      "(b - A x) and A^T b",
+      [](auto& r) -> auto& { return r.linear_criterion; },
+      {{"relative", LinearCriterion::relative}, {"absolute", LinearCriterion::absolute}})
+      .name("linear_criterion")
+      .keyword("linear_criterion")
+      .readers(kLinearSolvers)
+      .option("--criterion")
+      .aliases({"convergence", "conv_test"});
+}
+
+void add_limits(Table& table) {
+  Row(
+      table, "solver.max_iterations", "", [](auto& r) -> auto& { return r.max_iterations; })
+      .integer(kCount)
+      .variant({.readers = kEigensolvers,
+                .doc = "iterations (of block_lanczos: cycles up to a restart) before giving up",
+                .fallback = std::to_string(EigenOptions{}.max_iterations)})
+      .variant({.readers = kLinearSolvers,
+                .doc = "iterations before giving up",
+                .fallback = std::to_string(LinearOptions{}.max_iterations)})
+      .option("--max-iterations")
+      .aliases({"maxiter", "maxit", "max_it", "eps_max_it", "max_iters", "iterations", "itr",
+                "max_outer_iterations", "maximum_iterations", "max_matvecs", "eig_max_iters"});
+  Row(table, "solver.time_limit_s", "seconds of solving before giving up",
+      [](auto& r) -> auto& { return r.time_limit_s; }, {{"none", kInfinity}})
+      .real({.low = 0, .open = true})
+      .keyword("time_limit")
+      .option("--time-limit")
+      .aliases({"time_limit", "timeout", "max_time", "time"});
+}
+
+void add_own_options(Table& table) {
+  Row(
+      table, "solver.refresh_interval", "iterations between fresh products with A",
+      [](auto& r) -> auto& { return r.refresh_interval; })
+      .integer(kCount)
+      .readers(kPreconditioned)
+      .tuning();
+  Row(table, "solver.filter",
+      "chebyshev: a polynomial in A damps the unwanted end where that pays; inverse: A - sigma B "
+      "is factored, for the smallest end; none: neither; auto: what costs least",
+      [](auto& r) -> auto& { return r.filter; },
+      {{"auto", std::nullopt},
+       {"auto", LanczosFilter::automatic},
+       {"chebyshev", LanczosFilter::chebyshev},
+       {"inverse", LanczosFilter::inverse},
+       {"none", LanczosFilter::none}})
+      .readers(kBlockLanczos)
+      .tuning()
+      .option("--filter")
+      .aliases({"polynomial", "acceleration"});
+  Row(table, "solver.factorization",
+      "the library that factors A - sigma B for filter: inverse. cudss: cuDSS on the GPU, which is "
+      "loaded at run time; host: CHOLMOD in builds with it, else Eigen; auto: host",
+      [](auto& r) -> auto& { return r.factorization; },
+      {{"auto", FactorLibrary::automatic},
+       {"host", FactorLibrary::host},
+       {"cudss", FactorLibrary::cudss}})
+      .readers(kBlockLanczos)
+      .tuning()
+      .option("--factorization")
+      .aliases({"direct_solver", "linear_solver", "mat_solver_type"});
+  Row(table, "solver.algorithm",
+      "breakdown_free: one Krylov space for all columns; pseudo_block: one for each",
+      [](auto& r) -> auto& { return r.algorithm; },
+      {{"breakdown_free", CgAlgorithm::breakdown_free},
+       {"pseudo_block", CgAlgorithm::pseudo_block}})
+      .readers(kLinearSolvers)
+      .tuning()
+      .option("--algorithm");
+}
+
+void add_systems(Table& table) {
+  Row(
+      table, "solver.damp",
+      "of least squares (transform: normal_equations): |b - A x|^2 + damp^2 |x|^2 is minimised",
+      [](auto& r) -> auto& { return r.damp; })
+      .real({.low = 0})
+      .readers(kLeastSquares)
+      .option("--damp")
+      .aliases({"damping", "tikhonov", "ridge"});
+  Row(table, "solver.project_rhs",
+      "whether the parts of right-hand sides along the known null vectors of a singular A are "
+      "removed; with such a part there is no solution",
+      [](auto& r) -> auto& { return r.project_rhs; }, {{"true", true}, {"false", false}})
+      .readers(kBlockCg)
+      .option("--project-rhs")
+      .aliases({"remove_null_space", "mat_null_space", "nullspace"});
+}
+
+void add_preconditioner(Table& table) {
+  Row(
+      table, "solver.preconditioner.type",
+      fmt::format("from A, or from B for the largest end of a pencil; auto: {}",
+                  kAutomaticPreconditionerRule),
+      [](auto& r) -> auto& { return r.preconditioner.type; },
+      texts({"auto", "none"}, preconditioner_table().names()))
+      .name("preconditioner.type")
+      .keyword("preconditioner.type")
+      .readers(kPreconditioned)
+      .tuning()
+      .option("--preconditioner");
+  Row(table, "solver.preconditioner.precision",
+      "of the preconditioner in a solve in double precision; single moves half of the bytes, half, "
+      "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in "
+      "steps where it prevents progress; auto: single for multigrid, and in lobpcg for chebyshev, "
+      "block_jacobi and incomplete_cholesky, where their matrix allows it, else double",
+      [](auto& r) -> auto& { return r.preconditioner.precision; },
+      {{"auto", PreconditionerPrecision::automatic},
+       {"double", PreconditionerPrecision::full},
+       {"single", PreconditionerPrecision::single},
+       {"half", PreconditionerPrecision::half},
+       {"bf16", PreconditionerPrecision::bf16},
+       {"tf32", PreconditionerPrecision::tf32}})
+      .name("preconditioner.precision")
+      .keyword("preconditioner.precision")
+      .readers(kPreconditioned)
+      .tuning();
+  // Each option has a key of its own, see `preconditioner_table`.
+  Row(
+      table, "", "", [](auto& r) -> auto& { return r.preconditioner.options; })
+      .name("preconditioner.options")
+      .readers(kPreconditioned)
+      .tuning();
+}
+
+void add_spmm(Table& table) {
+  std::vector<std::string_view> kernels = spmm_choices();
+  for (const std::string_view name : all_spmm_kernels()) kernels.push_back(name);
+  Row(
+      table, "spmm.kernel",
+      "auto: predicted to be the fastest on the matrix; measure: measured, where the prediction "
+      "leaves a doubt; rule: by thresholds; a name: of a kernel that the device has",
+      [](auto& r) -> auto& { return r.spmm.kernel; }, texts({}, kernels))
+      .name("spmm.kernel")
+      .option("--kernel");
+  Words<RowOrder> orders;
+  for (const RowOrder order : kRowOrders) orders.emplace_back(row_order_name(order), order);
+  Row(
+      table, "spmm.reorder",
+      "order of rows and columns during the solve; auto: rcm where the model says that faster "
+      "products repay it; none: that of the matrix; rcm: reverse Cuthill-McKee; metis: parts of "
+      "the graph; radix: rows sorted as binary numbers; jaccard: like rows together",
+      [](auto& r) -> auto& { return r.reorder; }, orders)
+      .option("--reorder")
+      .aliases({"ordering", "permutation", "reordering"});
+  Row(table, "spmm.cache",
+      "what measure finds is kept for this process, or in a file in $XDG_CACHE_HOME (~/.cache), "
+      "too",
+      [](auto& r) -> auto& { return r.spmm.verdict_file; },
+      {{"process", ""}, {"disk", default_verdict_file()}})
+      .name("spmm.verdict_file");
+  Row(
+      table, "", "", [](auto& r) -> auto& { return r.spmm.transpose; })
+      .name("spmm.transpose");
+}
+
+void add_machine(Table& table) {
+  Row(table, "device", "where to run; auto: a GPU if this build and machine have one",
+      [](auto& r) -> auto& { return r.device; },
+      {{"auto", DeviceChoice::automatic},
+       {"cuda", DeviceChoice::cuda},
+       {"host", DeviceChoice::host}})
+      .option("--device")
+      .aliases({"backend", "executor"});
+  Row(table, "devices",
+      "GPUs of this machine that solve together, led by one process; all: those it has",
+      [](auto& r) -> auto& { return r.devices; }, {{"all", 0}})
+      .integer({1, kMaxDevices})
+      .option("--devices")
+      .aliases({"gpus", "num_gpus", "ngpus", "num_devices"});
+  Row(table, "precision", "mixed: single precision as far as it reaches, then double",
+      [](auto& r) -> auto& { return r.precision; },
+      {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}})
+      .option("--precision")
+      .aliases({"dtype", "value_type", "scalar"});
+  Row(
+      table, "threads",
+      "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow",
+      [](auto& r) -> auto& { return r.threads; })
+      .integer({0, kMaxThreads})
+      .option("--threads")
+      .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"});
+  Row(table, "distribution",
+      "of rows over several processes; rows: in the order of the matrix; metis: by a partition of "
+      "its graph; auto: metis where rows need many rows of other processes",
+      [](auto& r) -> auto& { return r.distribution; },
+      {{"auto", Distribution::automatic},
+       {"rows", Distribution::rows},
+       {"metis", Distribution::metis}});
+  Row(
+      table, "seed", "of the random start: the same seed gives the same bits",
+      [](auto& r) -> auto& { return r.seed; })
+      .integer(kNatural)
+      .option("--seed")
+      .aliases({"iseed", "random_seed", "rng"});
+}
+
+void add_checkpoint(Table& table) {
+  Row(
+      table, "checkpoint.file",
+      "file that holds the state of the solve, relative to the current folder; gone once converged",
+      [](auto& r) -> auto& { return r.checkpoint.file; })
+      .name("checkpoint.file")
+      .keyword("checkpoint")
+      .new_file()
+      .required()
+      .readers(kWithCheckpoint)
+      .option("--checkpoint")
+      .aliases({"path", "filename", "name"});
+  Row(
+      table, "checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop",
+      [](auto& r) -> auto& { return r.checkpoint.every_s; })
+      .name("checkpoint.every_s")
+      .keyword("checkpoint_every")
+      .real({.low = 0})
+      .readers(kWithCheckpoint)
+      .aliases({"interval", "every", "period", "seconds"});
+  Row(table, "", "", [](auto& r) -> auto& { return r.checkpoint.resume; },
+      {{"true", true}, {"false", false}})
+      .name("checkpoint.resume")
+      .keyword("resume")
+      .readers(kWithCheckpoint);
+  Row(
+      table, "", "", [](auto& r) -> auto& { return r.checkpoint.identity; })
+      .name("checkpoint.identity");
+}
+
+Table all_fields() {
+  Table table;
+  add_method_and_size(table);
+  add_tolerance(table);
+  add_limits(table);
+  add_own_options(table);
+  add_systems(table);
+  add_preconditioner(table);
+  add_spmm(table);
+  add_machine(table);
+  add_checkpoint(table);
+  return table;
+}
+
+bool is_of_preconditioner(std::string_view name) { return name.starts_with(kOfPreconditioner); }
+
+const Field<Request>& known_field(std::string_view keyword) {
+  if (keyword == "preconditioner") keyword = "preconditioner.type";
+  if (const Field<Request>* field = field_of_keyword(request_fields(), keyword)) return *field;
+  throw InvalidArgument(fmt::format("heddle knows no option {}; it knows {}", keyword,
+                                    fmt::join(field_keywords(), ", ")));
+}
+
+[[noreturn]] void refuse_value(std::string name, const GivenValue& given,
+                               std::string_view accepted) {
+  const bool is_word = std::holds_alternative<std::string>(given);
+  throw RequestError(std::move(name),
+                     fmt::format(fmt::runtime(is_word ? " is '{}', not {}" : " is {}, not {}"),
+                                 to_text(given), accepted));
+}
+
+}  // namespace
+
+const FieldTable<Request>& request_fields() {
+  static const Table table = all_fields();
+  return table;
+}
+
+std::vector<Method> methods_of(unsigned readers) {
+  std::vector<Method> methods;
+  if ((readers & kLobpcg) != 0) methods.push_back(Method::lobpcg);
+  if ((readers & (kBlockLanczos | kInterval)) != 0) methods.push_back(Method::block_lanczos);
+  if ((readers & kLinearSolvers) != 0) methods.push_back(Method::block_cg);
+  if ((readers & kEigensolvers) != 0) methods.push_back(Method::automatic);
+  return methods;
+}
+
+std::string key_of(std::string_view field) {
+  for (const Field<Request>& row : request_fields()) {
+    if (row.name == field && !row.path.empty()) return row.path;
+  }
+  return is_of_preconditioner(field) ? fmt::format("solver.{}", field) : std::string(field);
+}
+
+}  // namespace heddle::detail
+
+namespace heddle {
+
+std::vector<std::string> field_keywords() {
+  std::vector<std::string> keywords;
+  for (const detail::Field<Request>& field : detail::request_fields()) {
+    if (field.keyword == "preconditioner.type") keywords.emplace_back("preconditioner");
+    if (field.keyword.empty() || detail::is_of_preconditioner(field.keyword)) continue;
+    keywords.push_back(field.keyword);
+  }
+  return keywords;
+}
+
+void set_field(Request& request, std::string_view keyword, const GivenValue& value) {
+  const auto& table = detail::request_fields();
+  if (detail::is_of_preconditioner(keyword) &&
+      detail::field_of_keyword(table, keyword) == nullptr) {
+    const std::string name(keyword.substr(detail::kOfPreconditioner.size()));
+    if (const Index* integer = std::get_if<Index>(&value)) {
+      request.preconditioner.options[name] = *integer;
+    } else if (const auto* word = std::get_if<std::string>(&value)) {
+      request.preconditioner.options[name] = *word;
+    } else {
+      detail::refuse_value(std::string(keyword), value, "an integer or a word");
+    }
+    return;
+  }
+  const detail::Field<Request>& field = detail::known_field(keyword);
+  if (!field.set(request, value)) detail::refuse_value(field.name, value, field.accepted());
+}
+
+std::string accepted_values(std::string_view keyword) {
+  return detail::known_field(keyword).accepted();
+}
+
+std::string keyword_of(std::string_view field) {
+  if (detail::is_of_preconditioner(field)) return std::string(field);
+  for (const detail::Field<Request>& row : detail::request_fields()) {
+    if (row.name == field && !row.keyword.empty()) return row.keyword;
+  }
+  return std::string(field);
+}
+
+}  // namespace heddle
