@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/iteration/norm_of.hpp>
 #include <limits>
@@ -121,6 +122,34 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
     bounds_[place(i)] = bound;
     spreads_[place(i)] = spread;
   }
+}
+
+void PlaceIntervals::reserve(Index intervals) {
+  for (auto* ends : {&lower_, &upper_}) ends->reserve(static_cast<std::size_t>(intervals));
+}
+
+void PlaceIntervals::clear() noexcept {
+  for (auto* ends : {&lower_, &upper_}) ends->clear();
+}
+
+void PlaceIntervals::add(double lower, double upper) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  lower_.push_back(std::isnan(lower) ? -kInfinity : lower);
+  upper_.push_back(std::isnan(upper) ? kInfinity : upper);
+}
+
+void PlaceIntervals::sort(Which end) {
+  for (auto* ends : {&lower_, &upper_}) {
+    if (end == Which::smallest) {
+      std::sort(ends->begin(), ends->end());
+    } else {
+      std::sort(ends->begin(), ends->end(), std::greater<>());
+    }
+  }
+}
+
+double PlaceIntervals::error(std::size_t j, double value) const noexcept {
+  return std::max(value - lower_[j], upper_[j] - value);
 }
 
 }  // namespace heddle::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/solvers/problem/options.hpp>
 #include <limits>
 #include <vector>
 
@@ -83,6 +84,27 @@ class ErrorBounds {
   std::vector<double> highest_, lowest_;  // edges, see `list_edges`
   std::vector<char> joint_;
   std::vector<Index> order_;  // of ascending values
+};
+
+/// Which values may have the first places of a spectrum, from intervals that hold one eigenvalue
+/// each. Counted from the smallest value, eigenvalue j lies between the j-th smallest of all lower
+/// ends and the j-th smallest of all upper ends.
+class PlaceIntervals {
+ public:
+  void reserve(Index intervals);
+  void clear() noexcept;
+
+  /// Adds an interval, in any order. An end that is NaN counts as infinite.
+  void add(double lower, double upper);
+
+  /// Sorts the intervals, to count from that end of the spectrum.
+  void sort(Which end);
+
+  /// The largest distance of `value` from the eigenvalue of place j.
+  double error(std::size_t j, double value) const noexcept;
+
+ private:
+  std::vector<double> lower_, upper_;
 };
 
 }  // namespace heddle::detail

@@ -21,7 +21,9 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
     s_.verifier.measure(context_, problem_, V, AV, BV);
     s_.verifier.reduce_residuals(context_, problem_, convergence, V, AV, BV);
     const Index from_X = std::min(count, s_.pairs.wanted_in_X());
-    verdict_ = s_.verifier.judge(convergence, neighbours(count - from_X, from_X));
+    Neighbours others = neighbours(count - from_X, from_X);
+    if (from_X < count) others.couplings = couplings(V, from_X);
+    verdict_ = s_.verifier.judge(convergence, others);
     s_.verifier.report(convergence, s_.result);
   }
   // Because a Rayleigh–Ritz step in a cluster mixes residuals that just passed.
@@ -54,6 +56,20 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
           .above = smallest ? inner : ErrorBounds::kNoneBeyond,
           .end = options_.which,
           .dense = all};
+}
+
+/// The parts of the residuals of these neighbours along V. Locked vectors and X were never in one
+/// Rayleigh–Ritz step.
+template <Scalar T, class Ctx>
+std::span<const double> LobpcgVerification<T, Ctx>::couplings(Block V, Index from_X) {
+  const Index guards = s_.blocks.x() - from_X;
+  const auto measured =
+      s_.verifier.couplings(context_, problem_, V, s_.blocks.S().X.columns(from_X, guards),
+                            s_.blocks.AS_scratch(), s_.blocks.BS_scratch());
+  const auto locked = std::ssize(s_.other_residuals) - guards;  // of these, they are at most ρ
+  s_.other_couplings.assign(s_.other_residuals.begin(), s_.other_residuals.begin() + locked);
+  s_.other_couplings.insert(s_.other_couplings.end(), measured.begin(), measured.end());
+  return s_.other_couplings;
 }
 
 /// V ← the Ritz vectors of the best locked pairs and the wanted columns of X together.

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/iteration/norm_of.hpp>
+
+// The part of `EigenVerifier` that looks at the pairs beside the verified ones.
+namespace heddle::detail {
+
+/// Lists the pairs and their neighbours for the bounds of their errors.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
+  bounds_.clear();
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    const double in_span = neighbours.dense ? dual_residuals_[j] : 0;
+    bounds_.add(values_[j], dual_residuals_[j], true, std::max(couplings_[j], in_span));
+  }
+  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
+    const double residual = neighbours.residuals[j];
+    const double in_span = neighbours.couplings.empty() ? 0 : neighbours.couplings[j];
+    bounds_.add(neighbours.values[j], residual, neighbours.joint,
+                neighbours.dense ? residual : in_span);
+  }
+}
+
+/// The least bound of value j where rounding decides which eigenvalue has its place.
+template <Scalar T, class Ctx>
+double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergence& convergence,
+                                            const Neighbours& neighbours) const {
+  // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
+  // has place j may be any of those that count as zero.
+  const EigenConvergence zeros =
+      neighbours.solved ? convergence.in_rows(sizes_of_rows(convergence, j).sum) : convergence;
+  double farthest = -1;
+  for (const double each : neighbours.values) {
+    if (zeros.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
+  }
+  if (farthest >= 0 && zeros.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
+  // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
+  // this value is not its neighbour.
+  const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;
+  return alone && convergence.is_at_rounding() ? convergence.unresolved(values_[j]) : 0;
+}
+
+/// Lists the distance of each value to the one that has its place among all values that are known.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::list_displacements(const Neighbours& neighbours) {
+  displacements_.assign(residuals_.size(), 0);
+  if (!neighbours.end) return;
+  union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
+  union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
+  std::sort(union_.begin(), union_.end());
+  if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
+  for (std::size_t j = 0; j < displacements_.size(); ++j) {
+    displacements_[j] = std::abs(values_[j] - union_[j]);
+  }
+}
+
+/// Widens bounds of the errors of values so that each holds for the eigenvalue of the same place,
+/// which another value with a wide interval may have. Of neighbours that are no part of a dense
+/// solve, only the ends away from the wanted ones count: those vectors have not converged.
+template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::widen_to_places(const Neighbours& neighbours,
+                                            std::vector<double>& errors) {
+  if (!neighbours.end) return;
+  const bool smallest = *neighbours.end == Which::smallest;
+  places_.clear();
+  const auto add = [&](double value, double error) { places_.add(value - error, value + error); };
+  for (std::size_t j = 0; j < errors.size(); ++j) add(values_[j], errors[j]);
+  for (std::size_t j = 0; j < neighbours.beyond.size(); ++j) {
+    add(neighbours.beyond[j], neighbours.errors_beyond[j]);
+  }
+  for (std::size_t j = 0; neighbours.beyond.empty() && j < neighbours.values.size(); ++j) {
+    const double value = neighbours.values[j];
+    const double residual = neighbours.residuals[j];
+    places_.add(smallest ? value : value - residual, smallest ? value + residual : value);
+  }
+  places_.sort(*neighbours.end);
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    errors[j] = std::max(errors[j], places_.error(j, values_[j]));
+  }
+}
+
+template <Scalar T, class Ctx>
+std::span<const double> EigenVerifier<T, Ctx>::couplings(
+    Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
+    ConstBlockView<T, Space> U, BlockView<T, Space> AU, BlockView<T, Space> BU) {
+  const PhaseScope phase(context, Phase::verify);
+  const Index k = V.cols();
+  neighbour_couplings_.clear();
+  for (Index first = 0; first < U.cols(); first += AU.cols()) {
+    const Index count = std::min(AU.cols(), U.cols() - first);
+    const auto U_slab = U.columns(first, count);
+    const auto R = AU.columns(0, count);
+    const auto product = product_.view(k, count);
+    const SmallView<double, HostSpace> VAU = H_.view(k, count);
+    const SmallView<double, HostSpace> VBU = Z_.view(k, count);
+    problem.A->apply(context, U_slab, R);
+    gram(context, V, R, product);  // Vᵀ A U   k×slab
+    fetch(context, product, VAU);
+    if (problem.B != nullptr) problem.B->apply(context, U_slab, BU.columns(0, count));
+    const ConstBlockView<T, Space> image = problem.B == nullptr ? U_slab : BU.columns(0, count);
+    gram(context, V, image, product);  // Vᵀ B U   k×slab
+    fetch(context, product, VBU);
+    for (Index i = 0; i < count; ++i) {
+      neighbour_couplings_.push_back(norm_of(0, k, [&](Index j) {
+        return VAU(j, i) - values_[static_cast<std::size_t>(j)] * VBU(j, i);
+      }));
+    }
+  }
+  return neighbour_couplings_;
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail
