@@ -79,7 +79,7 @@ void EigenVerifier<T, Ctx>::widen_to_places(const Neighbours& neighbours,
   }
   places_.sort(*neighbours.end);
   for (std::size_t j = 0; j < errors.size(); ++j) {
-    errors[j] = std::max(errors[j], places_.error(j, values_[j]));
+    errors[j] = places_.widened(j, values_[j], errors[j]);
   }
 }
 

@@ -148,8 +148,11 @@ void PlaceIntervals::sort(Which end) {
   }
 }
 
-double PlaceIntervals::error(std::size_t j, double value) const noexcept {
-  return std::max(value - lower_[j], upper_[j] - value);
+double PlaceIntervals::widened(std::size_t j, double value, double error) const noexcept {
+  // Differences of ends have rounding errors of their own, so that an unchanged bound is kept.
+  const double below = lower_[j] < value - error ? value - lower_[j] : error;
+  const double above = upper_[j] > value + error ? upper_[j] - value : error;
+  return std::max({error, below, above});
 }
 
 }  // namespace heddle::detail

@@ -100,8 +100,8 @@ class PlaceIntervals {
   /// Sorts the intervals, to count from that end of the spectrum.
   void sort(Which end);
 
-  /// The largest distance of `value` from the eigenvalue of place j.
-  double error(std::size_t j, double value) const noexcept;
+  /// A bound of the distance of `value` from the eigenvalue of place j. At least `error`.
+  double widened(std::size_t j, double value, double error) const noexcept;
 
  private:
   std::vector<double> lower_, upper_;

@@ -242,6 +242,71 @@ TYPED_TEST(EigenVerifierTest, AValueWithoutItsPlaceIsBoundedByTheDistance) {
   EXPECT_GE(errors(Which::largest, better)[0], distance);
 }
 
+/// A value of which little is known may have any place that its interval reaches. This is part of
+/// the bounds of the values there, but no reason to refuse them.
+TYPED_TEST(EigenVerifierTest, AWideIntervalLeavesOtherPlacesOpen) {
+  using T = TypeParam;
+  const Index n = this->n();
+  this->V = {this->context_, n, n};
+  set_identity<T>(this->context_, this->V.view());
+  for (const Which end : {Which::smallest, Which::largest}) {
+    ASSERT_EQ(this->rayleigh_ritz(end), DenseFailure::none);
+    this->measure();
+    const EigenConvergence convergence(Criterion::eigenvalue, 1e-3, this->norm1(this->A()),
+                                       this->norm1(this->B()),
+                                       static_cast<double>(std::numeric_limits<T>::epsilon()));
+    const std::vector<double> values(this->verifier_.values().begin(),
+                                     this->verifier_.values().end());
+    const auto last = static_cast<std::size_t>(n - 1);
+    std::vector<double> least(values.size());
+    const Neighbours others{.below = ErrorBounds::kNoneBeyond,
+                            .above = ErrorBounds::kNoneBeyond,
+                            .end = end,
+                            .least_bounds = least,
+                            .dense = true};
+    this->verifier_.judge(convergence, others);
+    const std::vector<double> before = this->verifier_.errors();
+    std::vector<bool> passed = this->verifier_.passed();
+    least[last / 2] = std::abs(values[last - 3] - values[last / 2]) + before[last - 3];
+    this->verifier_.judge(convergence, others);
+    EXPECT_EQ(this->verifier_.errors()[last], before[last]) << "which it does not reach";
+    for (std::size_t j = last / 2 + 1; j < last - 3; ++j) {
+      const double distance = std::abs(values[j + 1] - values[j]);
+      EXPECT_GE(this->verifier_.errors()[j], std::max(distance, before[j])) << j;
+      if (distance < 2e-3 * std::abs(values[j])) continue;
+      EXPECT_TRUE(this->verifier_.limited()[j]) << j;
+    }
+    passed[last / 2] = this->verifier_.passed()[last / 2];
+    EXPECT_EQ(this->verifier_.passed(), passed);
+  }
+}
+
+/// The parts of residuals of further vectors along the verified ones.
+TYPED_TEST(EigenVerifierTest, MeasuresCouplingsToFurtherVectors) {
+  using T = TypeParam;
+  MultiVector<T, HostSpace> U(this->context_, this->n(), 3);
+  fill_random<T>(this->context_, 6, 0, U.view());
+  for (const bool pencil : {true, false}) {
+    this->problem.B = pencil ? &this->mass_ : nullptr;
+    ASSERT_EQ(this->rayleigh_ritz(), DenseFailure::none);
+    const MatrixXd V = this->dense_V(), there = to_dense<T>(U.view());
+    const MatrixXd VAU = V.transpose() * this->A() * there;
+    const MatrixXd VBU = V.transpose() * this->B() * there;
+    MultiVector<T, HostSpace> AU(this->context_, this->n(), 2), BU(this->context_, this->n(), 2);
+    const std::span<const double> found = this->verifier_.couplings(
+        this->context_, this->problem, this->V.view(), U.view(), AU.view(), BU.view());
+    ASSERT_EQ(found.size(), 3u);
+    for (Index i = 0; i < 3; ++i) {
+      VectorXd expected = VAU.col(i);
+      for (Index j = 0; j < kPairs; ++j) {
+        expected(j) -= this->verifier_.values()[static_cast<std::size_t>(j)] * VBU(j, i);
+      }
+      EXPECT_NEAR(found[static_cast<std::size_t>(i)], expected.norm(),
+                  tolerance<T>(VAU.norm(), static_cast<double>(this->n())));
+    }
+  }
+}
+
 /// At the level of rounding, only a vector beyond the wanted ones shows which eigenvalue is found.
 /// The norm of A exceeds the rows of these vectors, as stiff parts make it.
 TYPED_TEST(EigenVerifierTest, AloneAtRoundingAValueIsKnownToTheNoiseFloor) {

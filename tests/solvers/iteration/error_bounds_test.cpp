@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <random>
@@ -186,6 +187,61 @@ TEST(ErrorBounds, HoldForRitzPairsOfRandomMatrices) {
     }
   }
   EXPECT_GT(quadratic, 100) << "the gaps were hardly ever used";
+}
+
+/// The errors of values, sorted as they are counted from that end, in intervals of these radii.
+std::vector<double> errors_of_places(const std::vector<double>& values,
+                                     const std::vector<double>& radii, Which end) {
+  PlaceIntervals places;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    places.add(values[j] - radii[j], values[j] + radii[j]);
+  }
+  places.sort(end);
+  std::vector<double> errors;
+  for (std::size_t j = 0; j < values.size(); ++j)
+    errors.push_back(places.widened(j, values[j], radii[j]));
+  return errors;
+}
+
+TEST(PlaceIntervals, AWideOneMayTakeEveryPlaceThatItReaches) {
+  const std::vector<double> expected{10, 2.25, 7, 0.25};
+  EXPECT_EQ(errors_of_places({0, 1, 3, 20}, {10, 0.25, 0.25, 0.25}, Which::smallest), expected);
+  EXPECT_EQ(errors_of_places({0, -1, -3, -20}, {10, 0.25, 0.25, 0.25}, Which::largest), expected);
+}
+
+TEST(PlaceIntervals, ApartOrOfOneRadiusTheyChangeNothing) {
+  const std::vector<double> apart{0.25, 0.5, 1};
+  const std::vector<double> same{0.5, 0.5, 0.5};
+  EXPECT_EQ(errors_of_places({1, 2, 4}, apart, Which::smallest), apart);
+  EXPECT_EQ(errors_of_places({1, 1.25, 1.5}, same, Which::smallest), same);
+  EXPECT_EQ(errors_of_places({4, 2, 1}, {1, 0.5, 0.25}, Which::largest),
+            (std::vector<double>{1, 0.5, 0.25}));
+}
+
+TEST(PlaceIntervals, HoldForEigenvaluesAnywhereInThem) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> place(-1, 1);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<double> values, radii, exact;
+    for (int j = 0; j < 8; ++j) values.push_back(place(random));
+    std::sort(values.begin(), values.end());
+    for (const double value : values) {
+      radii.push_back(std::pow(10, 2 * place(random) - 2));
+      exact.push_back(value + radii.back() * place(random));
+    }
+    std::sort(exact.begin(), exact.end());
+    const std::vector<double> errors = errors_of_places(values, radii, Which::smallest);
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      EXPECT_LE(std::abs(values[j] - exact[j]), errors[j] + 1e-15);
+    }
+  }
+}
+
+TEST(PlaceIntervals, NaNLeavesAllPlacesOpen) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> errors = errors_of_places({1, 2}, {nan, 0.25}, Which::smallest);
+  EXPECT_TRUE(std::isnan(errors[0]));
+  EXPECT_EQ(errors[1], kNoneBeyond);
 }
 
 }  // namespace
