@@ -59,20 +59,19 @@ void EigenVerifier<T, Ctx>::list_displacements(const Neighbours& neighbours) {
 }
 
 /// Widens bounds of the errors of values so that each holds for the eigenvalue of the same place,
-/// which another value with a wide interval may have. Of neighbours that are no part of a dense
-/// solve, only the ends away from the wanted ones count: those vectors have not converged.
+/// which another value with a wide interval may have. Residuals of neighbours, which are wide where
+/// their vectors have not converged, count only on the side away from the wanted end. `ErrorBounds`
+/// judges the other side.
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::widen_to_places(const Neighbours& neighbours,
                                             std::vector<double>& errors) {
   if (!neighbours.end) return;
   const bool smallest = *neighbours.end == Which::smallest;
   places_.clear();
-  const auto add = [&](double value, double error) { places_.add(value - error, value + error); };
-  for (std::size_t j = 0; j < errors.size(); ++j) add(values_[j], errors[j]);
-  for (std::size_t j = 0; j < neighbours.beyond.size(); ++j) {
-    add(neighbours.beyond[j], neighbours.errors_beyond[j]);
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    places_.add(values_[j] - errors[j], values_[j] + errors[j]);
   }
-  for (std::size_t j = 0; neighbours.beyond.empty() && j < neighbours.values.size(); ++j) {
+  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
     const double value = neighbours.values[j];
     const double residual = neighbours.residuals[j];
     places_.add(smallest ? value : value - residual, smallest ? value + residual : value);

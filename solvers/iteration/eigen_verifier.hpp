@@ -25,10 +25,6 @@ struct Neighbours {
   bool joint = false;  ///< whether their vectors are orthogonal to those that are verified
   /// The parts of their residuals along the verified vectors. Empty if these are rounding.
   std::span<const double> couplings{};
-  /// The values of all pairs beyond the verified ones, and bounds of their errors with rounding, as
-  /// far as known. Where there are none, `values` show which values may have the verified places.
-  std::span<const double> beyond{};
-  std::span<const double> errors_beyond{};
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
   /// The end of the spectrum from which the verified values are counted. A value that lies nearer
