@@ -9,7 +9,8 @@
 // The part of `EigenVerifier` that looks at the pairs beside the verified ones.
 namespace heddle::detail {
 
-/// Lists the pairs and their neighbours for the bounds of their errors.
+/// Lists the pairs and their neighbours for the bounds of their errors, and the distance of each
+/// value to the one that has its place among all values that are known.
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
   bounds_.clear();
@@ -22,6 +23,24 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
     const double in_span = neighbours.couplings.empty() ? 0 : neighbours.couplings[j];
     bounds_.add(neighbours.values[j], residual, neighbours.joint,
                 neighbours.dense ? residual : in_span);
+  }
+  displacements_.assign(residuals_.size(), 0);
+  if (!neighbours.end) return;
+  union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
+  union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
+  std::sort(union_.begin(), union_.end());
+  if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
+  for (std::size_t j = 0; j < displacements_.size(); ++j) {
+    displacements_[j] = std::abs(values_[j] - union_[j]);
+  }
+  places_.clear(*neighbours.end);
+  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
+    // Residuals of vectors that have not converged are wide. They count on the side away from the
+    // wanted end, and `bounds_` judges the other side.
+    const bool smallest = *neighbours.end == Which::smallest;
+    const double value = neighbours.values[j];
+    const double residual = neighbours.residuals[j];
+    places_.add(smallest ? value : value - residual, smallest ? value + residual : value);
   }
 }
 
@@ -42,44 +61,6 @@ double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergenc
   // this value is not its neighbour.
   const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;
   return alone && convergence.is_at_rounding() ? convergence.unresolved(values_[j]) : 0;
-}
-
-/// Lists the distance of each value to the one that has its place among all values that are known.
-template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::list_displacements(const Neighbours& neighbours) {
-  displacements_.assign(residuals_.size(), 0);
-  if (!neighbours.end) return;
-  union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
-  union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
-  std::sort(union_.begin(), union_.end());
-  if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
-  for (std::size_t j = 0; j < displacements_.size(); ++j) {
-    displacements_[j] = std::abs(values_[j] - union_[j]);
-  }
-}
-
-/// Widens bounds of the errors of values so that each holds for the eigenvalue of the same place,
-/// which another value with a wide interval may have. Residuals of neighbours, which are wide where
-/// their vectors have not converged, count only on the side away from the wanted end. `ErrorBounds`
-/// judges the other side.
-template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::widen_to_places(const Neighbours& neighbours,
-                                            std::vector<double>& errors) {
-  if (!neighbours.end) return;
-  const bool smallest = *neighbours.end == Which::smallest;
-  places_.clear();
-  for (std::size_t j = 0; j < errors.size(); ++j) {
-    places_.add(values_[j] - errors[j], values_[j] + errors[j]);
-  }
-  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
-    const double value = neighbours.values[j];
-    const double residual = neighbours.residuals[j];
-    places_.add(smallest ? value : value - residual, smallest ? value + residual : value);
-  }
-  places_.sort(*neighbours.end);
-  for (std::size_t j = 0; j < errors.size(); ++j) {
-    errors[j] = places_.widened(j, values_[j], errors[j]);
-  }
 }
 
 template <Scalar T, class Ctx>

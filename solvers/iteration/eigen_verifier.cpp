@@ -293,7 +293,6 @@ template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
   list_pairs(neighbours);
-  list_displacements(neighbours);
   const Index placed = neighbours.end ? std::ssize(residuals_) : 0;
   bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
                   neighbours.dense ? bounds_.size() : placed);
@@ -328,8 +327,9 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     unavoidable_.push_back(errors.unavoidable(at_rounding));
     errors_.push_back(errors.total());
   }
-  widen_to_places(neighbours, errors_);
-  widen_to_places(neighbours, unavoidable_);
+  if (neighbours.end) {
+    for (std::vector<double>* list : {&errors_, &unavoidable_}) places_.widen(values_, *list);
+  }
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     limited_.push_back(convergence.limited(values_[j], iterations_[j], unavoidable_[j]));
   }

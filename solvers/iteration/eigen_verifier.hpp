@@ -181,8 +181,6 @@ class EigenVerifier {
   void list_pairs(const Neighbours& neighbours);
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
                         const Neighbours& neighbours) const;
-  void list_displacements(const Neighbours& neighbours);
-  void widen_to_places(const Neighbours& neighbours, std::vector<double>& errors);
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/iteration/norm_of.hpp>
 #include <limits>
@@ -125,34 +124,44 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
 }
 
 void PlaceIntervals::reserve(Index intervals) {
-  for (auto* ends : {&lower_, &upper_}) ends->reserve(static_cast<std::size_t>(intervals));
+  for (auto* ends : {&lower_, &upper_, &sorted_lower_, &sorted_upper_}) {
+    ends->reserve(static_cast<std::size_t>(intervals));
+  }
 }
 
-void PlaceIntervals::clear() noexcept {
+void PlaceIntervals::clear(Which end) noexcept {
+  end_ = end;
   for (auto* ends : {&lower_, &upper_}) ends->clear();
 }
 
 void PlaceIntervals::add(double lower, double upper) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  lower_.push_back(std::isnan(lower) ? -kInfinity : lower);
-  upper_.push_back(std::isnan(upper) ? kInfinity : upper);
+  lower_.push_back(lower);
+  upper_.push_back(upper);
 }
 
-void PlaceIntervals::sort(Which end) {
-  for (auto* ends : {&lower_, &upper_}) {
-    if (end == Which::smallest) {
-      std::sort(ends->begin(), ends->end());
-    } else {
-      std::sort(ends->begin(), ends->end(), std::greater<>());
-    }
+void PlaceIntervals::widen(std::span<const double> values, std::span<double> errors) {
+  sorted_lower_ = lower_;
+  sorted_upper_ = upper_;
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    const double error =
+        std::isnan(errors[j]) ? std::numeric_limits<double>::infinity() : errors[j];
+    sorted_lower_.push_back(values[j] - error);
+    sorted_upper_.push_back(values[j] + error);
+  }
+  sort(sorted_lower_);
+  sort(sorted_upper_);
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    // Differences of ends have rounding errors of their own, so that an unchanged bound is kept.
+    const bool below = sorted_lower_[j] < values[j] - errors[j];
+    const bool above = sorted_upper_[j] > values[j] + errors[j];
+    if (below) errors[j] = std::max(errors[j], values[j] - sorted_lower_[j]);
+    if (above) errors[j] = std::max(errors[j], sorted_upper_[j] - values[j]);
   }
 }
 
-double PlaceIntervals::widened(std::size_t j, double value, double error) const noexcept {
-  // Differences of ends have rounding errors of their own, so that an unchanged bound is kept.
-  const double below = lower_[j] < value - error ? value - lower_[j] : error;
-  const double above = upper_[j] > value + error ? upper_[j] - value : error;
-  return std::max({error, below, above});
+void PlaceIntervals::sort(std::vector<double>& ends) const {
+  std::sort(ends.begin(), ends.end());
+  if (end_ == Which::largest) std::reverse(ends.begin(), ends.end());
 }
 
 }  // namespace heddle::detail

@@ -3,6 +3,7 @@
 #include <heddle/linalg/context/context.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace heddle::detail {
@@ -92,19 +93,23 @@ class ErrorBounds {
 class PlaceIntervals {
  public:
   void reserve(Index intervals);
-  void clear() noexcept;
 
-  /// Adds an interval, in any order. An end that is NaN counts as infinite.
+  /// Removes all intervals and sets the end of the spectrum from which places are counted.
+  void clear(Which end) noexcept;
+
+  /// Adds the interval of a value beside those of `widen`, in any order.
   void add(double lower, double upper);
 
-  /// Sorts the intervals, to count from that end of the spectrum.
-  void sort(Which end);
-
-  /// A bound of the distance of `value` from the eigenvalue of place j. At least `error`.
-  double widened(std::size_t j, double value, double error) const noexcept;
+  /// Widens bounds of the errors of the first values so that each holds for the eigenvalue of the
+  /// same place. A bound that is NaN leaves all places open.
+  void widen(std::span<const double> values, std::span<double> errors);
 
  private:
+  void sort(std::vector<double>& ends) const;
+
+  Which end_ = Which::smallest;
   std::vector<double> lower_, upper_;
+  std::vector<double> sorted_lower_, sorted_upper_;
 };
 
 }  // namespace heddle::detail

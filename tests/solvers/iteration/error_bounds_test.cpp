@@ -189,33 +189,39 @@ TEST(ErrorBounds, HoldForRitzPairsOfRandomMatrices) {
   EXPECT_GT(quadratic, 100) << "the gaps were hardly ever used";
 }
 
-/// The errors of values, sorted as they are counted from that end, in intervals of these radii.
-std::vector<double> errors_of_places(const std::vector<double>& values,
-                                     const std::vector<double>& radii, Which end) {
+/// `errors` of values, sorted as they are counted from that end, after `widen`. The interval of one
+/// value is added as that of a neighbour.
+std::vector<double> widened(const std::vector<double>& values, std::vector<double> errors,
+                            Which end) {
   PlaceIntervals places;
-  for (std::size_t j = 0; j < values.size(); ++j) {
-    places.add(values[j] - radii[j], values[j] + radii[j]);
-  }
-  places.sort(end);
-  std::vector<double> errors;
-  for (std::size_t j = 0; j < values.size(); ++j)
-    errors.push_back(places.widened(j, values[j], radii[j]));
+  places.clear(end);
+  places.add(values.back() - errors.back(), values.back() + errors.back());
+  errors.pop_back();
+  places.widen(values, errors);
   return errors;
 }
 
 TEST(PlaceIntervals, AWideOneMayTakeEveryPlaceThatItReaches) {
   const std::vector<double> expected{10, 2.25, 7, 0.25};
-  EXPECT_EQ(errors_of_places({0, 1, 3, 20}, {10, 0.25, 0.25, 0.25}, Which::smallest), expected);
-  EXPECT_EQ(errors_of_places({0, -1, -3, -20}, {10, 0.25, 0.25, 0.25}, Which::largest), expected);
+  const std::vector<double> errors{10, 0.25, 0.25, 0.25, 0.25};
+  EXPECT_EQ(widened({0, 1, 3, 20, 30}, errors, Which::smallest), expected);
+  EXPECT_EQ(widened({0, -1, -3, -20, -30}, errors, Which::largest), expected);
+}
+
+TEST(PlaceIntervals, ANeighbourEndsTheRangeOfTheLastValue) {
+  EXPECT_EQ(widened({0, 1}, {10, 0.25}, Which::smallest), std::vector<double>{10});
+  EXPECT_EQ(widened({0, 1, 3}, {10, 0.25, 0.25}, Which::smallest), (std::vector<double>{10, 2.25}));
 }
 
 TEST(PlaceIntervals, ApartOrOfOneRadiusTheyChangeNothing) {
-  const std::vector<double> apart{0.25, 0.5, 1};
-  const std::vector<double> same{0.5, 0.5, 0.5};
-  EXPECT_EQ(errors_of_places({1, 2, 4}, apart, Which::smallest), apart);
-  EXPECT_EQ(errors_of_places({1, 1.25, 1.5}, same, Which::smallest), same);
-  EXPECT_EQ(errors_of_places({4, 2, 1}, {1, 0.5, 0.25}, Which::largest),
-            (std::vector<double>{1, 0.5, 0.25}));
+  const auto first = [](std::vector<double> errors) {
+    errors.pop_back();
+    return errors;
+  };
+  const std::vector<double> apart{1, 0.5, 0.125}, same{0.5, 0.5, 0.5};
+  EXPECT_EQ(widened({1, 3, 4}, apart, Which::smallest), first(apart));
+  EXPECT_EQ(widened({4, 2, 1}, apart, Which::largest), first(apart));
+  EXPECT_EQ(widened({1, 1.25, 1.5}, same, Which::smallest), first(same));
 }
 
 TEST(PlaceIntervals, HoldForEigenvaluesAnywhereInThem) {
@@ -230,8 +236,8 @@ TEST(PlaceIntervals, HoldForEigenvaluesAnywhereInThem) {
       exact.push_back(value + radii.back() * place(random));
     }
     std::sort(exact.begin(), exact.end());
-    const std::vector<double> errors = errors_of_places(values, radii, Which::smallest);
-    for (std::size_t j = 0; j < values.size(); ++j) {
+    const std::vector<double> errors = widened(values, radii, Which::smallest);
+    for (std::size_t j = 0; j < errors.size(); ++j) {
       EXPECT_LE(std::abs(values[j] - exact[j]), errors[j] + 1e-15);
     }
   }
@@ -239,7 +245,7 @@ TEST(PlaceIntervals, HoldForEigenvaluesAnywhereInThem) {
 
 TEST(PlaceIntervals, NaNLeavesAllPlacesOpen) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> errors = errors_of_places({1, 2}, {nan, 0.25}, Which::smallest);
+  const std::vector<double> errors = widened({1, 2, 3}, {nan, 0.25, 0.25}, Which::smallest);
   EXPECT_TRUE(std::isnan(errors[0]));
   EXPECT_EQ(errors[1], kNoneBeyond);
 }
