@@ -101,7 +101,7 @@ class PlaceIntervals {
   void add(double lower, double upper);
 
   /// Widens bounds of the errors of the first values so that each holds for the eigenvalue of the
-  /// same place. A bound that is NaN leaves all places open.
+  /// same place. One that is NaN counts as infinite beside the others.
   void widen(std::span<const double> values, std::span<double> errors);
 
  private:
