@@ -4,7 +4,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
-#include <heddle/solvers/iteration/norm_of.hpp>
 
 // The part of `EigenVerifier` that looks at the pairs beside the verified ones.
 namespace heddle::detail {
@@ -20,10 +19,9 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
   }
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
     const double residual = neighbours.residuals[j];
-    const double in_span = neighbours.couplings.empty() ? 0 : neighbours.couplings[j];
-    bounds_.add(neighbours.values[j], residual, neighbours.joint,
-                neighbours.dense ? residual : in_span);
+    bounds_.add(neighbours.values[j], residual, neighbours.joint, neighbours.dense ? residual : 0);
   }
+  bounds_.set_parts(neighbours.couplings, std::ssize(residuals_));
   displacements_.assign(residuals_.size(), 0);
   if (!neighbours.end) return;
   union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
@@ -85,9 +83,10 @@ std::span<const double> EigenVerifier<T, Ctx>::couplings(
     gram(context, V, image, product);  // Vᵀ B U   k×slab
     fetch(context, product, VBU);
     for (Index i = 0; i < count; ++i) {
-      neighbour_couplings_.push_back(norm_of(0, k, [&](Index j) {
-        return VAU(j, i) - values_[static_cast<std::size_t>(j)] * VBU(j, i);
-      }));
+      for (Index j = 0; j < k; ++j) {
+        neighbour_couplings_.push_back(VAU(j, i) -
+                                       values_[static_cast<std::size_t>(j)] * VBU(j, i));
+      }
     }
   }
   return neighbour_couplings_;

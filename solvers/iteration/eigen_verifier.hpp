@@ -23,7 +23,8 @@ struct Neighbours {
   std::span<const double> values{};     ///< further Ritz values
   std::span<const double> residuals{};  ///< ‖r‖ of each in the norm of B⁻¹, for xᵀBx = 1
   bool joint = false;  ///< whether their vectors are orthogonal to those that are verified
-  /// The parts of their residuals along the verified vectors. Empty if these are rounding.
+  /// The parts of their residuals along the verified vectors, from `EigenVerifier::couplings`.
+  /// Empty if these are rounding.
   std::span<const double> couplings{};
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
@@ -126,7 +127,8 @@ class EigenVerifier {
   Verdict judge(const EigenConvergence& convergence, const Neighbours& neighbours);
 
   /// The parts along the columns of V, with the values of the last `measure`, of the residuals of
-  /// further vectors U, UᵀBU = I. AU and BU are scratch memory. Valid until the next call.
+  /// further vectors U, UᵀBU = I: k numbers per column of U. AU and BU are scratch memory. Valid
+  /// until the next call.
   std::span<const double> couplings(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                     ConstBlockView<T, Space> V, ConstBlockView<T, Space> U,
                                     BlockView<T, Space> AU, BlockView<T, Space> BU);

@@ -38,6 +38,7 @@ void ErrorBounds::reserve(Index pairs) {
 void ErrorBounds::clear() noexcept {
   for (auto* list : {&values_, &residuals_, &couplings_, &bounds_, &spreads_}) list->clear();
   joint_.clear();
+  parts_ = {};
 }
 
 void ErrorBounds::add(double value, double residual, bool joint, double coupling) {
@@ -45,6 +46,11 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
   residuals_.push_back(residual);
   couplings_.push_back(coupling);
   joint_.push_back(joint ? 1 : 0);
+}
+
+void ErrorBounds::set_parts(std::span<const double> parts, Index others) noexcept {
+  parts_ = parts;
+  others_ = others;
 }
 
 void ErrorBounds::compute(double below, double above, double rest, Index placed) {
@@ -112,8 +118,8 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
     if (joint_[place(i)] == 0) return;
   }
   const double spread = norm_of(first, end, [&](Index i) { return residual(i); });
-  const double coupling =
-      end - first > 1 ? norm_of(first, end, [&](Index i) { return couplings_[place(i)]; }) : 0;
+  const double rounding = norm_of(first, end, [&](Index i) { return couplings_[place(i)]; });
+  const double coupling = end - first > 1 ? std::hypot(rounding, parts_within(first, end)) : 0;
   for (Index i = first; i < end; ++i) {
     const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
     const double bound = change(spread, gap) + coupling;
@@ -121,6 +127,21 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
     bounds_[place(i)] = bound;
     spreads_[place(i)] = spread;
   }
+}
+
+/// The norm of the parts of `set_parts` between the pairs `first` … `end` − 1.
+double ErrorBounds::parts_within(Index first, Index end) const noexcept {
+  double norm = 0;
+  for (Index i = first; i < end && !parts_.empty(); ++i) {
+    const Index other = static_cast<Index>(place(i)) - others_;
+    if (other < 0) continue;
+    const std::span<const double> of_pair = parts_.subspan(
+        static_cast<std::size_t>(other * others_), static_cast<std::size_t>(others_));
+    for (Index j = first; j < end; ++j) {
+      if (static_cast<Index>(place(j)) < others_) norm = std::hypot(norm, of_pair[place(j)]);
+    }
+  }
+  return norm;
 }
 
 void PlaceIntervals::reserve(Index intervals) {

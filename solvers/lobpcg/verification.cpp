@@ -62,13 +62,18 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
 /// Rayleigh–Ritz step.
 template <Scalar T, class Ctx>
 std::span<const double> LobpcgVerification<T, Ctx>::couplings(Block V, Index from_X) {
-  const Index guards = s_.blocks.x() - from_X;
-  const auto measured =
-      s_.verifier.couplings(context_, problem_, V, s_.blocks.S().X.columns(from_X, guards),
-                            s_.blocks.AS_scratch(), s_.blocks.BS_scratch());
-  const auto locked = std::ssize(s_.other_residuals) - guards;  // of these, they are at most ρ
-  s_.other_couplings.assign(s_.other_residuals.begin(), s_.other_residuals.begin() + locked);
-  s_.other_couplings.insert(s_.other_couplings.end(), measured.begin(), measured.end());
+  s_.other_couplings.clear();
+  const auto measure = [&](Block U) {
+    const auto parts = s_.verifier.couplings(context_, problem_, V, U, s_.blocks.AS_scratch(),
+                                             s_.blocks.BS_scratch());
+    s_.other_couplings.insert(s_.other_couplings.end(), parts.begin(), parts.end());
+  };
+  const Index constraints = s_.blocks.locked() - s_.pairs.locked();
+  for (Index i = 0; i < s_.pairs.locked(); ++i) {
+    if (s_.pairs.locked_pairs().is_best(i, V.cols() - from_X)) continue;
+    measure(s_.blocks.Y(constraints + i, 1));
+  }
+  measure(s_.blocks.S().X.columns(from_X, s_.blocks.x() - from_X));
   return s_.other_couplings;
 }
 

@@ -111,6 +111,25 @@ TEST(ErrorBounds, OfAGroupIncludeTheCouplingThatRoundingLeaves) {
   EXPECT_NEAR(bound(1e-8), std::sqrt(2) * 1e-8, 1e-11);
 }
 
+TEST(ErrorBounds, PartsBetweenPairsCountWithinAGroup) {
+  ErrorBounds bounds;
+  const double tiny = 1e-3;
+  const auto compute = [&](const std::vector<double>& parts) {
+    bounds.clear();
+    bounds.add(1, tiny);
+    bounds.add(2, tiny);
+    bounds.add(2 + 1e-4, tiny);  // the neighbour of the second one
+    bounds.set_parts(parts, 2);
+    bounds.compute(kUnknown, kNoneBeyond);
+    return std::vector<double>{bounds.bound(0), bounds.bound(1)};
+  };
+  const std::vector<double> without = compute({});
+  EXPECT_EQ(compute({5e-4, 0}), without) << "a part along a vector far away";
+  const std::vector<double> with = compute({0, 5e-4});
+  EXPECT_EQ(with[0], without[0]);
+  EXPECT_NEAR(with[1], without[1] + 5e-4, 1e-12);
+}
+
 TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {
   EXPECT_EQ(bounds_of({1, 1.5}, {1e-3, 1})[0], 1e-3) << "the next interval covers the value";
   EXPECT_EQ(bounds_of({1}, {1e-3})[0], 1e-3);
