@@ -92,11 +92,12 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
   for (std::vector<double>* list :
        {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
         &rows_numbers_, &squares_, &corrections_, &couplings_, &unreduced_, &roundings_, &errors_,
-        &displacements_}) {
+        &iterations_, &unavoidable_, &neighbour_couplings_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
   bounds_.reserve(2 * max_pairs);
+  places_.reserve(2 * max_pairs);
   union_.reserve(2 * pairs);
 }
 
@@ -266,39 +267,6 @@ void EigenVerifier<T, Ctx>::judge_orthogonality(const EigenConvergence& converge
   }
 }
 
-/// Lists the pairs and their neighbours for the bounds of their errors.
-template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
-  bounds_.clear();
-  for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    const double in_span = neighbours.dense ? dual_residuals_[j] : 0;
-    bounds_.add(values_[j], dual_residuals_[j], true, std::max(couplings_[j], in_span));
-  }
-  for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
-    const double residual = neighbours.residuals[j];
-    bounds_.add(neighbours.values[j], residual, neighbours.joint, neighbours.dense ? residual : 0);
-  }
-}
-
-/// The least bound of value j where rounding decides which eigenvalue has its place.
-template <Scalar T, class Ctx>
-double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergence& convergence,
-                                            const Neighbours& neighbours) const {
-  // More zeros than wanted pairs: no search tells which of them are the first ones. The value that
-  // has place j may be any of those that count as zero.
-  const EigenConvergence zeros =
-      neighbours.solved ? convergence.in_rows(sizes_of_rows(convergence, j).sum) : convergence;
-  double farthest = -1;
-  for (const double each : neighbours.values) {
-    if (zeros.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
-  }
-  if (farthest >= 0 && zeros.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
-  // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
-  // this value is not its neighbour.
-  const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;
-  return alone && convergence.is_at_rounding() ? convergence.unresolved(values_[j]) : 0;
-}
-
 /// The errors of value j. Where several bounds are known, the smallest one counts.
 template <Scalar T, class Ctx>
 ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergence& convergence,
@@ -321,29 +289,14 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   return errors;
 }
 
-/// Lists the distance of each value to the one that has its place among all values that are known.
-template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::list_displacements(const Neighbours& neighbours) {
-  displacements_.assign(residuals_.size(), 0);
-  if (!neighbours.end) return;
-  union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));
-  union_.insert(union_.end(), neighbours.values.begin(), neighbours.values.end());
-  std::sort(union_.begin(), union_.end());
-  if (*neighbours.end == Which::largest) std::reverse(union_.begin(), union_.end());
-  for (std::size_t j = 0; j < displacements_.size(); ++j) {
-    displacements_[j] = std::abs(values_[j] - union_[j]);
-  }
-}
-
 template <Scalar T, class Ctx>
 Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
                                      const Neighbours& neighbours) {
   list_pairs(neighbours);
-  list_displacements(neighbours);
   const Index placed = neighbours.end ? std::ssize(residuals_) : 0;
   bounds_.compute(neighbours.below, neighbours.above, -std::numeric_limits<double>::infinity(),
                   neighbours.dense ? bounds_.size() : placed);
-  errors_.clear();
+  for (std::vector<double>* list : {&errors_, &iterations_, &unavoidable_}) list->clear();
   for (std::vector<bool>* list : {&passed_, &limited_}) list->clear();
   judge_orthogonality(convergence);
   const bool ends_at_rounding =
@@ -370,9 +323,15 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     verdict.residuals = verdict.residuals && residual;
     verdict.values = verdict.values && (digits || at_rounding);
     passed_.push_back(residual && (digits || at_rounding));
-    limited_.push_back(
-        convergence.limited(lambda, errors.iteration, errors.unavoidable(at_rounding)));
+    iterations_.push_back(errors.iteration);
+    unavoidable_.push_back(errors.unavoidable(at_rounding));
     errors_.push_back(errors.total());
+  }
+  if (neighbours.end) {
+    for (std::vector<double>* list : {&errors_, &unavoidable_}) places_.widen(values_, *list);
+  }
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    limited_.push_back(convergence.limited(values_[j], iterations_[j], unavoidable_[j]));
   }
   return verdict;
 }

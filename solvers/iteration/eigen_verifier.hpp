@@ -23,6 +23,9 @@ struct Neighbours {
   std::span<const double> values{};     ///< further Ritz values
   std::span<const double> residuals{};  ///< ‖r‖ of each in the norm of B⁻¹, for xᵀBx = 1
   bool joint = false;  ///< whether their vectors are orthogonal to those that are verified
+  /// The parts of their residuals along the verified vectors, from `EigenVerifier::couplings`.
+  /// Empty if these are rounding.
+  std::span<const double> couplings{};
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
   /// The end of the spectrum from which the verified values are counted. A value that lies nearer
@@ -123,6 +126,13 @@ class EigenVerifier {
   /// Judges the pairs of the last `measure` and bounds the errors of their values.
   Verdict judge(const EigenConvergence& convergence, const Neighbours& neighbours);
 
+  /// The parts along the columns of V, with the values of the last `measure`, of the residuals of
+  /// further vectors U, UᵀBU = I: k numbers per column of U. AU and BU are scratch memory. Valid
+  /// until the next call.
+  std::span<const double> couplings(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                    ConstBlockView<T, Space> V, ConstBlockView<T, Space> U,
+                                    BlockView<T, Space> AU, BlockView<T, Space> BU);
+
   /// The rounding errors of the values of the vectors V, xᵀBx = 1. Valid until the next call.
   std::span<const double> roundings(Ctx& context, const EigenConvergence& convergence,
                                     ConstBlockView<T, Space> V, std::span<const double> values);
@@ -173,7 +183,6 @@ class EigenVerifier {
   void list_pairs(const Neighbours& neighbours);
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
                         const Neighbours& neighbours) const;
-  void list_displacements(const Neighbours& neighbours);
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseEigensolver dense_;
@@ -184,6 +193,7 @@ class EigenVerifier {
   SmallMatrix<double, Space> numbers_;  // one row per pair
   ErrorNorms<T, Ctx> error_norms_;
   ErrorBounds bounds_;
+  PlaceIntervals places_;
   std::vector<double> values_;
   std::vector<double> ritz_values_;  // θ of the residuals A x − θ B x
   std::vector<double> residuals_;
@@ -195,9 +205,12 @@ class EigenVerifier {
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
   std::vector<double> rows_numbers_;       // and the sizes of the rows where x lives
   std::vector<double> roundings_;          // of the last call
-  std::vector<double> errors_;             // bounds of the errors of values, rounding included
-  std::vector<double> displacements_;      // from the values that have the places of the pairs
-  std::vector<double> union_;              // values of pairs and neighbours, best first
+  std::vector<double> neighbour_couplings_;  // of the last call
+  std::vector<double> errors_;               // bounds of the errors of values, rounding included
+  std::vector<double> iterations_;           // their parts that further steps reduce
+  std::vector<double> unavoidable_;          // and those that these do not reduce
+  std::vector<double> displacements_;        // from the values that have the places of the pairs
+  std::vector<double> union_;                // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
   double orthogonality_ = 0;
   double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed

@@ -38,6 +38,7 @@ void ErrorBounds::reserve(Index pairs) {
 void ErrorBounds::clear() noexcept {
   for (auto* list : {&values_, &residuals_, &couplings_, &bounds_, &spreads_}) list->clear();
   joint_.clear();
+  parts_ = {};
 }
 
 void ErrorBounds::add(double value, double residual, bool joint, double coupling) {
@@ -45,6 +46,11 @@ void ErrorBounds::add(double value, double residual, bool joint, double coupling
   residuals_.push_back(residual);
   couplings_.push_back(coupling);
   joint_.push_back(joint ? 1 : 0);
+}
+
+void ErrorBounds::set_parts(std::span<const double> parts, Index others) noexcept {
+  parts_ = parts;
+  others_ = others;
 }
 
 void ErrorBounds::compute(double below, double above, double rest, Index placed) {
@@ -112,8 +118,8 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
     if (joint_[place(i)] == 0) return;
   }
   const double spread = norm_of(first, end, [&](Index i) { return residual(i); });
-  const double coupling =
-      end - first > 1 ? norm_of(first, end, [&](Index i) { return couplings_[place(i)]; }) : 0;
+  const double rounding = norm_of(first, end, [&](Index i) { return couplings_[place(i)]; });
+  const double coupling = end - first > 1 ? std::hypot(rounding, parts_within(first, end)) : 0;
   for (Index i = first; i < end; ++i) {
     const double gap = std::max(0.0, std::min(value(i) - down, up - value(i)));
     const double bound = change(spread, gap) + coupling;
@@ -121,6 +127,62 @@ void ErrorBounds::bound_group(Index first, Index end, double down, double up) {
     bounds_[place(i)] = bound;
     spreads_[place(i)] = spread;
   }
+}
+
+/// The norm of the parts of `set_parts` between the pairs `first` … `end` − 1.
+double ErrorBounds::parts_within(Index first, Index end) const noexcept {
+  double norm = 0;
+  for (Index i = first; i < end && !parts_.empty(); ++i) {
+    const Index other = static_cast<Index>(place(i)) - others_;
+    if (other < 0) continue;
+    const std::span<const double> of_pair = parts_.subspan(
+        static_cast<std::size_t>(other * others_), static_cast<std::size_t>(others_));
+    for (Index j = first; j < end; ++j) {
+      if (static_cast<Index>(place(j)) < others_) norm = std::hypot(norm, of_pair[place(j)]);
+    }
+  }
+  return norm;
+}
+
+void PlaceIntervals::reserve(Index intervals) {
+  for (auto* ends : {&lower_, &upper_, &sorted_lower_, &sorted_upper_}) {
+    ends->reserve(static_cast<std::size_t>(intervals));
+  }
+}
+
+void PlaceIntervals::clear(Which end) noexcept {
+  end_ = end;
+  for (auto* ends : {&lower_, &upper_}) ends->clear();
+}
+
+void PlaceIntervals::add(double lower, double upper) {
+  lower_.push_back(lower);
+  upper_.push_back(upper);
+}
+
+void PlaceIntervals::widen(std::span<const double> values, std::span<double> errors) {
+  sorted_lower_ = lower_;
+  sorted_upper_ = upper_;
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    const double error =
+        std::isnan(errors[j]) ? std::numeric_limits<double>::infinity() : errors[j];
+    sorted_lower_.push_back(values[j] - error);
+    sorted_upper_.push_back(values[j] + error);
+  }
+  sort(sorted_lower_);
+  sort(sorted_upper_);
+  for (std::size_t j = 0; j < errors.size(); ++j) {
+    // Differences of ends have rounding errors of their own, so that an unchanged bound is kept.
+    const bool below = sorted_lower_[j] < values[j] - errors[j];
+    const bool above = sorted_upper_[j] > values[j] + errors[j];
+    if (below) errors[j] = std::max(errors[j], values[j] - sorted_lower_[j]);
+    if (above) errors[j] = std::max(errors[j], sorted_upper_[j] - values[j]);
+  }
+}
+
+void PlaceIntervals::sort(std::vector<double>& ends) const {
+  std::sort(ends.begin(), ends.end());
+  if (end_ == Which::largest) std::reverse(ends.begin(), ends.end());
 }
 
 }  // namespace heddle::detail

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/solvers/problem/options.hpp>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace heddle::detail {
@@ -17,13 +19,14 @@ namespace heddle::detail {
 ///
 /// which is about E²/gap_j. This holds for Ritz pairs of one orthonormal basis. Rounding leaves
 /// residuals with parts κ_j in the span of the other vectors of the basis. For a group of several
-/// pairs, √(Σ κ²) is therefore added (Weyl). The bound of a single pair, whose value is the
-/// Rayleigh quotient of its vector, holds without it. gap_j is the distance of θ_j from the rest of
-/// the spectrum, that is from the nearest edges of the intervals beside the group. It is therefore
-/// an estimate: it assumes that no eigenvalue is missing among those that the Ritz values stand
-/// for. In a cluster, ρ_j only shows that an eigenvalue is near θ_j, not which. On request,
-/// √(Σ ρ²) over its pairs replaces ρ_j there (Kahan). The groups are single clusters and, where
-/// nothing lies beyond the first pair, all pairs up to the end of a cluster.
+/// pairs, √(Σ κ²) is therefore added (Weyl). So are parts of `set_parts` between pairs of the
+/// group. The bound of a single pair, whose value is the Rayleigh quotient of its vector, holds
+/// without it. gap_j is the distance of θ_j from the rest of the spectrum, that is from the nearest
+/// edges of the intervals beside the group. It is therefore an estimate: it assumes that no
+/// eigenvalue is missing among those that the Ritz values stand for. In a cluster, ρ_j only shows
+/// that an eigenvalue is near θ_j, not which. On request, √(Σ ρ²) over its pairs replaces ρ_j there
+/// (Kahan). The groups are single clusters and, where nothing lies beyond the first pair, all pairs
+/// up to the end of a cluster.
 ///
 /// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, sections 4.5, 10.1, 11.5, 11.7;
 /// Kato, J. Phys. Soc. Japan 4 (1949) 334; Li and Li, Linear Algebra Appl. 395 (2005) 183 (the
@@ -44,6 +47,11 @@ class ErrorBounds {
   /// orthonormal basis as those of the other pairs. If not, the pair belongs to no group, and its
   /// interval only shows where the nearest other eigenvalue lies. `coupling`: κ.
   void add(double value, double residual, bool joint = true, double coupling = 0);
+
+  /// Sets the parts of the residuals of the pairs from number `others` on along the vectors of all
+  /// earlier pairs, pair by pair. `parts` must live until `compute` returns. Where it is not
+  /// called, these are parts κ of rounding.
+  void set_parts(std::span<const double> parts, Index others) noexcept;
 
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below
   /// the smallest and above the largest of the pairs. `rest`: a lower bound of the largest
@@ -70,6 +78,7 @@ class ErrorBounds {
   void list_edges(Index placed);
   void bound_places(Index first, Index end, Index placed);
   void bound_group(Index first, Index end, double down, double up);
+  double parts_within(Index first, Index end) const noexcept;
   double value(Index i) const noexcept { return values_[place(i)]; }  // i-th in ascending order
   double residual(Index i) const noexcept { return residuals_[place(i)]; }
   std::size_t place(Index i) const noexcept {
@@ -82,7 +91,34 @@ class ErrorBounds {
   std::vector<double> bounds_, spreads_;
   std::vector<double> highest_, lowest_;  // edges, see `list_edges`
   std::vector<char> joint_;
+  std::span<const double> parts_;  // of `set_parts`
+  Index others_ = 0;
   std::vector<Index> order_;  // of ascending values
+};
+
+/// Which values may have the first places of a spectrum, from intervals that hold one eigenvalue
+/// each. Counted from the smallest value, eigenvalue j lies between the j-th smallest of all lower
+/// ends and the j-th smallest of all upper ends.
+class PlaceIntervals {
+ public:
+  void reserve(Index intervals);
+
+  /// Removes all intervals and sets the end of the spectrum from which places are counted.
+  void clear(Which end) noexcept;
+
+  /// Adds the interval of a value beside those of `widen`, in any order.
+  void add(double lower, double upper);
+
+  /// Widens bounds of the errors of the first values so that each holds for the eigenvalue of the
+  /// same place. One that is NaN counts as infinite beside the others.
+  void widen(std::span<const double> values, std::span<double> errors);
+
+ private:
+  void sort(std::vector<double>& ends) const;
+
+  Which end_ = Which::smallest;
+  std::vector<double> lower_, upper_;
+  std::vector<double> sorted_lower_, sorted_upper_;
 };
 
 }  // namespace heddle::detail

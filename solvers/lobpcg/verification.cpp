@@ -21,7 +21,9 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
     s_.verifier.measure(context_, problem_, V, AV, BV);
     s_.verifier.reduce_residuals(context_, problem_, convergence, V, AV, BV);
     const Index from_X = std::min(count, s_.pairs.wanted_in_X());
-    verdict_ = s_.verifier.judge(convergence, neighbours(count - from_X, from_X));
+    Neighbours others = neighbours(count - from_X, from_X);
+    if (from_X < count) others.couplings = couplings(V, from_X);
+    verdict_ = s_.verifier.judge(convergence, others);
     s_.verifier.report(convergence, s_.result);
   }
   // Because a Rayleigh–Ritz step in a cluster mixes residuals that just passed.
@@ -54,6 +56,25 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
           .above = smallest ? inner : ErrorBounds::kNoneBeyond,
           .end = options_.which,
           .dense = all};
+}
+
+/// The parts of the residuals of these neighbours along V. Locked vectors and X were never in one
+/// Rayleigh–Ritz step.
+template <Scalar T, class Ctx>
+std::span<const double> LobpcgVerification<T, Ctx>::couplings(Block V, Index from_X) {
+  s_.other_couplings.clear();
+  const auto measure = [&](Block U) {
+    const auto parts = s_.verifier.couplings(context_, problem_, V, U, s_.blocks.AS_scratch(),
+                                             s_.blocks.BS_scratch());
+    s_.other_couplings.insert(s_.other_couplings.end(), parts.begin(), parts.end());
+  };
+  const Index constraints = s_.blocks.locked() - s_.pairs.locked();
+  for (Index i = 0; i < s_.pairs.locked(); ++i) {
+    if (s_.pairs.locked_pairs().is_best(i, V.cols() - from_X)) continue;
+    measure(s_.blocks.Y(constraints + i, 1));
+  }
+  measure(s_.blocks.S().X.columns(from_X, s_.blocks.x() - from_X));
+  return s_.other_couplings;
 }
 
 /// V ← the Ritz vectors of the best locked pairs and the wanted columns of X together.

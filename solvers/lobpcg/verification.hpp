@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/iteration/stop_control.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
+#include <span>
 #include <string_view>
 
 namespace heddle::detail {
@@ -38,6 +39,7 @@ class LobpcgVerification {
  private:
   bool rotate_pairs(Block V);
   Neighbours neighbours(Index from_Y, Index from_X);
+  std::span<const double> couplings(Block V, Index from_X);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;

@@ -34,8 +34,8 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
       packet(ctx, packet_capacity(sizes.block, blocks.columns(sizes.block))) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
   for (std::vector<double>* list :
-       {&monitor_values, &monitor_residuals, &other_values, &other_residuals, &result.eigenvalues,
-        &result.residuals, &result.error_bounds}) {
+       {&monitor_values, &monitor_residuals, &other_values, &other_residuals, &other_couplings,
+        &result.eigenvalues, &result.residuals, &result.error_bounds}) {
     list->reserve(pairs);
   }
   result.limited_by_rounding.reserve(pairs);

@@ -62,6 +62,7 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   Packet<Ctx> packet;                     // results of a step on their way to the host
   std::vector<double> other_values;       // Ritz values beside those that are verified
   std::vector<double> other_residuals;    // their residuals in the norm of B⁻¹
+  std::vector<double> other_couplings;    // and parts of these along the verified vectors
   std::vector<double> monitor_values;     // Ritz values passed to the monitor
   std::vector<double> wanted_values;      // before a search for missed pairs
   std::vector<double> found_values;       // and after it

@@ -167,7 +167,9 @@ def value_findings(case, pairs, spectrum, allowed):
         findings.append(wrong("order", "the values are not in order"))
     choices = [(spectrum.values[first:first + count], spectrum.errors[first:first + count])
                for first, _ in right]
-    values, errors = min(choices, key=lambda choice: np.max(np.abs(choice[0] - theta), initial=0))
+    reach = np.zeros(count) if pairs.bounds is None else pairs.bounds[order]
+    values, errors = min(choices, key=lambda choice: np.max(np.abs(choice[0] - theta) - reach,
+                                                            initial=-np.inf))
     off = np.maximum(0, np.abs(theta - values) - errors)
     for i in np.flatnonzero(off > promise)[:1]:
         near = np.min(np.abs(spectrum.values - theta[i]) - spectrum.errors) <= promise[i]

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <random>
@@ -110,6 +111,25 @@ TEST(ErrorBounds, OfAGroupIncludeTheCouplingThatRoundingLeaves) {
   EXPECT_NEAR(bound(1e-8), std::sqrt(2) * 1e-8, 1e-11);
 }
 
+TEST(ErrorBounds, PartsBetweenPairsCountWithinAGroup) {
+  ErrorBounds bounds;
+  const double tiny = 1e-3;
+  const auto compute = [&](const std::vector<double>& parts) {
+    bounds.clear();
+    bounds.add(1, tiny);
+    bounds.add(2, tiny);
+    bounds.add(2 + 1e-4, tiny);  // the neighbour of the second one
+    bounds.set_parts(parts, 2);
+    bounds.compute(kUnknown, kNoneBeyond);
+    return std::vector<double>{bounds.bound(0), bounds.bound(1)};
+  };
+  const std::vector<double> without = compute({});
+  EXPECT_EQ(compute({5e-4, 0}), without) << "a part along a vector far away";
+  const std::vector<double> with = compute({0, 5e-4});
+  EXPECT_EQ(with[0], without[0]);
+  EXPECT_NEAR(with[1], without[1] + 5e-4, 1e-12);
+}
+
 TEST(ErrorBounds, WithoutAGapTheResidualIsTheBound) {
   EXPECT_EQ(bounds_of({1, 1.5}, {1e-3, 1})[0], 1e-3) << "the next interval covers the value";
   EXPECT_EQ(bounds_of({1}, {1e-3})[0], 1e-3);
@@ -186,6 +206,67 @@ TEST(ErrorBounds, HoldForRitzPairsOfRandomMatrices) {
     }
   }
   EXPECT_GT(quadratic, 100) << "the gaps were hardly ever used";
+}
+
+/// `errors` of values, sorted as they are counted from that end, after `widen`. The interval of one
+/// value is added as that of a neighbour.
+std::vector<double> widened(const std::vector<double>& values, std::vector<double> errors,
+                            Which end) {
+  PlaceIntervals places;
+  places.clear(end);
+  places.add(values.back() - errors.back(), values.back() + errors.back());
+  errors.pop_back();
+  places.widen(values, errors);
+  return errors;
+}
+
+TEST(PlaceIntervals, AWideOneMayTakeEveryPlaceThatItReaches) {
+  const std::vector<double> expected{10, 2.25, 7, 0.25};
+  const std::vector<double> errors{10, 0.25, 0.25, 0.25, 0.25};
+  EXPECT_EQ(widened({0, 1, 3, 20, 30}, errors, Which::smallest), expected);
+  EXPECT_EQ(widened({0, -1, -3, -20, -30}, errors, Which::largest), expected);
+}
+
+TEST(PlaceIntervals, ANeighbourEndsTheRangeOfTheLastValue) {
+  EXPECT_EQ(widened({0, 1}, {10, 0.25}, Which::smallest), std::vector<double>{10});
+  EXPECT_EQ(widened({0, 1, 3}, {10, 0.25, 0.25}, Which::smallest), (std::vector<double>{10, 2.25}));
+}
+
+TEST(PlaceIntervals, ApartOrOfOneRadiusTheyChangeNothing) {
+  const auto first = [](std::vector<double> errors) {
+    errors.pop_back();
+    return errors;
+  };
+  const std::vector<double> apart{1, 0.5, 0.125}, same{0.5, 0.5, 0.5};
+  EXPECT_EQ(widened({1, 3, 4}, apart, Which::smallest), first(apart));
+  EXPECT_EQ(widened({4, 2, 1}, apart, Which::largest), first(apart));
+  EXPECT_EQ(widened({1, 1.25, 1.5}, same, Which::smallest), first(same));
+}
+
+TEST(PlaceIntervals, HoldForEigenvaluesAnywhereInThem) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> place(-1, 1);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<double> values, radii, exact;
+    for (int j = 0; j < 8; ++j) values.push_back(place(random));
+    std::sort(values.begin(), values.end());
+    for (const double value : values) {
+      radii.push_back(std::pow(10, 2 * place(random) - 2));
+      exact.push_back(value + radii.back() * place(random));
+    }
+    std::sort(exact.begin(), exact.end());
+    const std::vector<double> errors = widened(values, radii, Which::smallest);
+    for (std::size_t j = 0; j < errors.size(); ++j) {
+      EXPECT_LE(std::abs(values[j] - exact[j]), errors[j] + 1e-15);
+    }
+  }
+}
+
+TEST(PlaceIntervals, NaNReachesEveryPlace) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> errors = widened({1, 2, 3}, {nan, 0.25, 0.25}, Which::smallest);
+  EXPECT_TRUE(std::isnan(errors[0]));
+  EXPECT_EQ(errors[1], 1.25);
 }
 
 }  // namespace

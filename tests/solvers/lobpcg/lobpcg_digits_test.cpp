@@ -71,6 +71,34 @@ TEST(LobpcgDigits, MoreCopiesThanGuardsConvergeAsFarAsRoundingAllows) {
   EXPECT_EQ(result.reason.find("filter: inverse") != std::string::npos, !certain);
 }
 
+/// Seven large values, five of them nearly equal, of which a block of four finds some after it has
+/// locked others. Locked vectors and guard vectors share parts of nearly equal eigenvectors.
+TEST(LobpcgDigits, NearCopiesBehindLockedOnesLieWithinTheirBounds) {
+  constexpr Index n = 300;
+  std::vector<double> truth(n);
+  for (Index i = 0; i < n; ++i)
+    truth[static_cast<std::size_t>(i)] = 8 - 8.0 * static_cast<double>(i) / n;
+  const std::vector<double> large{5497008.325924482, 5497008.325924476, 916171.387658324,
+                                  916171.387658323,  916171.3876583225, 916171.3876581057,
+                                  916171.3876572325};
+  std::copy(large.begin(), large.end(), truth.begin());
+  std::vector<Triplet<double>> triplets;
+  for (Index i = 0; i < n; ++i) triplets.push_back({i, i, truth[static_cast<std::size_t>(i)]});
+  HostContext context(1);
+  SparseOperator<double, HostContext> A(context,
+                                        csr_from_triplets<double>(context, n, n, triplets));
+  LobpcgOptions options{{.nev = 6, .which = Which::largest}};
+  options.block_size = 4;
+  for (options.seed = 0; options.seed < 40; ++options.seed) {
+    const auto result = lobpcg<double, HostContext>(context, {.A = &A}, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    for (std::size_t j = 0; j < 6; ++j) {
+      EXPECT_NEAR(result.eigenvalues[j], truth[j], result.error_bounds[j])
+          << "value " << j << ", seed " << options.seed;
+    }
+  }
+}
+
 TEST(LobpcgDigits, NamesWhatWouldReachMoreDigits) {
   HostContext context(2);
   const test::StiffProblem problem = test::stiff_problems()[0];  // one stiff spring
