@@ -80,6 +80,26 @@ SpectralDensity density(Device& device, const PythonMatrix& A, double resolution
   return result;
 }
 
+void bind_density(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<EigenvalueCount>(m, "EigenvalueCount", "An estimated number of eigenvalues.")
+      .def_ro("count", &EigenvalueCount::count)
+      .def_ro("deviation", &EigenvalueCount::deviation, "Standard deviation of the count.");
+  nb::class_<SpectralDensity>(m, "SpectralDensity", "Estimated numbers of eigenvalues.")
+      .def_prop_ro("order", &SpectralDensity::order)
+      .def_prop_ro("lower", &SpectralDensity::lower, "No eigenvalue lies below.")
+      .def_prop_ro("upper", &SpectralDensity::upper, "No eigenvalue lies above.")
+      .def_prop_ro("resolution", &SpectralDensity::resolution)
+      .def_prop_ro("finite", &SpectralDensity::finite)
+      .def("count", &SpectralDensity::count, "a"_a, "b"_a, "Eigenvalues in [a, b].")
+      .def("histogram", &SpectralDensity::histogram, "bins"_a,
+           "Eigenvalues in equal parts of [lower, upper].");
+  m.def("spectral_density", &density, "device"_a, "A"_a, nb::kw_only(), "resolution"_a = 0.0,
+        "max_degree"_a = SpectralDensityOptions{}.max_degree,
+        "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
+        "The spectral density of a symmetric matrix.");
+}
+
 }  // namespace
 
 void bind_solve(nb::module_& m) {
@@ -127,23 +147,7 @@ void bind_solve(nb::module_& m) {
   m.def("plan", &plan, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
         "null_vector_sizes"_a.noconvert() = nb::none(),
         "The plan for solving a problem in host memory.");
-
-  nb::class_<EigenvalueCount>(m, "EigenvalueCount", "An estimated number of eigenvalues.")
-      .def_ro("count", &EigenvalueCount::count)
-      .def_ro("deviation", &EigenvalueCount::deviation, "Standard deviation of the count.");
-  nb::class_<SpectralDensity>(m, "SpectralDensity", "Estimated numbers of eigenvalues.")
-      .def_prop_ro("order", &SpectralDensity::order)
-      .def_prop_ro("lower", &SpectralDensity::lower, "No eigenvalue lies below.")
-      .def_prop_ro("upper", &SpectralDensity::upper, "No eigenvalue lies above.")
-      .def_prop_ro("resolution", &SpectralDensity::resolution)
-      .def_prop_ro("finite", &SpectralDensity::finite)
-      .def("count", &SpectralDensity::count, "a"_a, "b"_a, "Eigenvalues in [a, b].")
-      .def("histogram", &SpectralDensity::histogram, "bins"_a,
-           "Eigenvalues in equal parts of [lower, upper].");
-  m.def("spectral_density", &density, "device"_a, "A"_a, nb::kw_only(), "resolution"_a = 0.0,
-        "max_degree"_a = SpectralDensityOptions{}.max_degree,
-        "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
-        "The spectral density of a symmetric matrix.");
+  bind_density(m);
 }
 
 }  // namespace heddle::python
