@@ -96,7 +96,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
-  bounds_.reserve(2 * max_pairs);
+  bounds_.reserve(2 * max_pairs + 1);
   union_.reserve(2 * pairs);
 }
 
@@ -278,6 +278,7 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
     const double residual = neighbours.residuals[j];
     bounds_.add(neighbours.values[j], residual, neighbours.joint, neighbours.dense ? residual : 0);
   }
+  if (neighbours.unseen) bounds_.add(*neighbours.unseen, 0, false);
 }
 
 /// The least bound of value j where rounding decides which eigenvalue has its place.
