@@ -21,20 +21,29 @@ Map map_of(const SmallView<double, HostSpace>& M) {
   return {M.data, M.rows, M.cols, Eigen::OuterStride<>(M.ld)};
 }
 
-/// Makes columns i and j of G orthogonal. False if they are, up to rounding.
-bool rotate(Map& G, Index i, Index j) {
-  const double a = G.col(i).squaredNorm();
-  const double b = G.col(j).squaredNorm();
+/// Makes columns i and j of G orthogonal. False if they are, up to rounding. `squares`: ‖g‖² of the
+/// columns, which the rotation updates. Cancellation may leave errors in them, which change no more
+/// than its angle.
+bool rotate(Map& G, Eigen::VectorXd& squares, Index i, Index j) {
+  const double a = squares(i);
+  const double b = squares(j);
   const double c = G.col(i).dot(G.col(j));
   const double size = std::sqrt(a) * std::sqrt(b);
   if (!(std::abs(c) > static_cast<double>(G.rows()) * kEpsilon * size)) return false;
-  const double zeta = (b - a) / (2 * c);
-  const double t = std::copysign(1 / (std::abs(zeta) + std::hypot(1.0, zeta)), zeta);
-  const double cosine = 1 / std::hypot(1.0, t);
+  const double zeta = std::abs(b - a) / (2 * std::abs(c));
+  const double root = zeta < 1e8 ? std::sqrt(1 + zeta * zeta) : zeta;  // ζ² may overflow
+  const double t = std::copysign(1 / (zeta + root), b < a ? -c : c);
+  const double cosine = 1 / std::sqrt(1 + t * t);
   const double sine = t * cosine;
-  const Eigen::VectorXd old = G.col(i);
-  G.col(i) = cosine * old - sine * G.col(j);
-  G.col(j) = sine * old + cosine * G.col(j);
+  double* const x = G.col(i).data();
+  double* const y = G.col(j).data();
+  for (Index r = 0; r < G.rows(); ++r) {
+    const double old = x[r];
+    x[r] = cosine * old - sine * y[r];
+    y[r] = sine * old + cosine * y[r];
+  }
+  squares(i) = std::max(0.0, a - t * c);
+  squares(j) = std::max(0.0, b + t * c);
   return true;
 }
 
@@ -65,8 +74,9 @@ std::vector<double> one_sided_jacobi(SmallView<double, HostSpace> view) {
   sort_columns(G);  // a large column first: rotations then leave the small ones small
   for (int sweep = 0, rotations = 1; sweep < kMostSweeps && rotations > 0; ++sweep) {
     rotations = 0;
+    Eigen::VectorXd squares = G.colwise().squaredNorm();  // anew, so that the last sweep is exact
     for (Index i = 0; i + 1 < G.cols(); ++i) {
-      for (Index j = i + 1; j < G.cols(); ++j) rotations += rotate(G, i, j) ? 1 : 0;
+      for (Index j = i + 1; j < G.cols(); ++j) rotations += rotate(G, squares, i, j) ? 1 : 0;
     }
   }
   sort_columns(G);

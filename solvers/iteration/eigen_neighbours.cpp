@@ -22,6 +22,7 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
     bounds_.add(neighbours.values[j], residual, neighbours.joint, neighbours.dense ? residual : 0);
   }
   bounds_.set_parts(neighbours.couplings, std::ssize(residuals_));
+  if (neighbours.unseen) bounds_.add(*neighbours.unseen, 0, false);
   displacements_.assign(residuals_.size(), 0);
   if (!neighbours.end) return;
   union_.assign(values_.begin(), values_.begin() + std::ssize(residuals_));

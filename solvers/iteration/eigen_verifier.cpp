@@ -96,7 +96,7 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
-  bounds_.reserve(2 * max_pairs);
+  bounds_.reserve(2 * max_pairs + 1);
   places_.reserve(2 * max_pairs);
   union_.reserve(2 * pairs);
 }

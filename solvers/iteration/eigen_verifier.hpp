@@ -28,6 +28,8 @@ struct Neighbours {
   std::span<const double> couplings{};
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
+  /// A value near which an eigenvalue is known to lie, without its vector.
+  std::optional<double> unseen{};
   /// The end of the spectrum from which the verified values are counted. A value that lies nearer
   /// to this end than a verified one takes its place. Without it, bounds hold for some eigenvalue.
   std::optional<Which> end{};

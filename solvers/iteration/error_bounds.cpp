@@ -134,7 +134,8 @@ double ErrorBounds::parts_within(Index first, Index end) const noexcept {
   double norm = 0;
   for (Index i = first; i < end && !parts_.empty(); ++i) {
     const Index other = static_cast<Index>(place(i)) - others_;
-    if (other < 0) continue;
+    const bool has_parts = other >= 0 && (other + 1) * others_ <= std::ssize(parts_);
+    if (!has_parts) continue;
     const std::span<const double> of_pair = parts_.subspan(
         static_cast<std::size_t>(other * others_), static_cast<std::size_t>(others_));
     for (Index j = first; j < end; ++j) {

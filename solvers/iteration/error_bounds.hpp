@@ -49,8 +49,8 @@ class ErrorBounds {
   void add(double value, double residual, bool joint = true, double coupling = 0);
 
   /// Sets the parts of the residuals of the pairs from number `others` on along the vectors of all
-  /// earlier pairs, pair by pair. `parts` must live until `compute` returns. Where it is not
-  /// called, these are parts κ of rounding.
+  /// earlier pairs, pair by pair. Pairs beyond them have none. `parts` must live until `compute`
+  /// returns. Where it is not called, these are parts κ of rounding.
   void set_parts(std::span<const double> parts, Index others) noexcept;
 
   /// Computes the bounds. `below`, `above`: `kUnknown` or `kNoneBeyond` for the eigenvalues below

@@ -1,13 +1,23 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/lobpcg/locked_pairs.hpp>
 
 namespace heddle::detail {
+namespace {
 
-void LockedPairs::reserve(Index count) {
+/// What rounding may change in a value of A x = λ B x.
+double rounding_of(double value, const EigenConvergence& convergence) {
+  return convergence.rounding(value, convergence.norm_A(), convergence.norm_B());
+}
+
+}  // namespace
+
+void LockedPairs::reserve(Index nev, Index block) {
   for (auto* list : {&values_, &residuals_, &dual_residuals_}) {
-    list->reserve(static_cast<std::size_t>(count));
+    list->reserve(static_cast<std::size_t>(nev + block));
   }
+  seen_.reserve(static_cast<std::size_t>(2 * nev + block + 1));
 }
 
 void LockedPairs::reset(Which which, Index zeros) {
@@ -15,6 +25,7 @@ void LockedPairs::reset(Which which, Index zeros) {
   for (auto* list : {&values_, &residuals_, &dual_residuals_}) {
     list->assign(static_cast<std::size_t>(zeros), 0.0);
   }
+  seen_.clear();
 }
 
 void LockedPairs::add(std::span<const double> values, std::span<const double> residuals,
@@ -52,10 +63,44 @@ Index LockedPairs::worst() const noexcept {
   return found - values_.begin();
 }
 
-std::optional<Index> LockedPairs::overlapped(std::span<const double> values) const {
+void LockedPairs::note_found(std::span<const double> all, Index nev) {
+  const auto most = static_cast<std::size_t>(nev + 1);
+  const std::size_t count = std::min(all.size(), most);
+  const auto best = which_ == Which::smallest ? all.first(count) : all.last(count);
+  seen_.assign(values_.begin(), values_.end());
+  seen_.insert(seen_.end(), best.begin(), best.end());
+  std::sort(seen_.begin(), seen_.end(), [this](double a, double b) { return better(a, b); });
+  seen_.resize(std::min(seen_.size(), most));
+}
+
+std::optional<double> LockedPairs::unseen(std::span<const double> theta,
+                                          std::span<const double> residuals,
+                                          const EigenConvergence& convergence) const {
+  for (std::size_t k = 0; k < seen_.size(); ++k) {
+    const double rounding = rounding_of(seen_[k], convergence);
+    const auto ahead = [&](std::span<const double> values, std::span<const double> errors) {
+      std::size_t count = 0;
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        const double distance = std::abs(values[j] - seen_[k]);
+        const bool meets = distance <= std::max(errors[j], rounding);
+        if (meets || better(values[j], seen_[k])) ++count;
+      }
+      return count;
+    };
+    if (ahead(values_, dual_residuals_) + ahead(theta, residuals) <= k) return seen_[k];
+  }
+  return std::nullopt;
+}
+
+std::optional<Index> LockedPairs::refuted(std::span<const double> all,
+                                          const EigenConvergence& convergence) const {
   for (std::size_t i = 0; i < values_.size(); ++i) {
-    const bool meets = std::any_of(values.begin(), values.end(), [&](double value) {
-      return std::abs(value - values_[i]) < dual_residuals_[i];
+    const double rounding = rounding_of(values_[i], convergence);
+    const bool meets = std::any_of(all.begin(), all.end(), [&](double found) {
+      if (better(seen_.back(), found)) return false;
+      const double gap = std::abs(found - values_[i]);
+      const double error = ErrorBounds::change(dual_residuals_[i], gap);
+      return gap < dual_residuals_[i] || !convergence.value_passes(values_[i], error, rounding);
     });
     if (meets) return static_cast<Index>(i);
   }
@@ -63,7 +108,7 @@ std::optional<Index> LockedPairs::overlapped(std::span<const double> values) con
 }
 
 void LockedPairs::archive(Archive& archive) {
-  for (auto* list : {&values_, &residuals_, &dual_residuals_}) archive.list(*list);
+  for (auto* list : {&values_, &residuals_, &dual_residuals_, &seen_}) archive.list(*list);
 }
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/context/context.hpp>
 #include <heddle/solvers/iteration/archive.hpp>
+#include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <optional>
 #include <span>
@@ -9,10 +10,12 @@
 
 namespace heddle::detail {
 
-/// The numbers of the locked pairs of a LOBPCG solve, in the order of their columns in Y.
+/// The numbers of the locked pairs of a LOBPCG solve, in the order of their columns in Y, and the
+/// best values that a search has found beside them.
 class LockedPairs {
  public:
-  void reserve(Index count);
+  /// Memory for nev pairs and a block of them, and for what searches find.
+  void reserve(Index nev, Index block);
 
   /// Starts with `zeros` pairs with λ = 0.
   void reset(Which which, Index zeros);
@@ -37,9 +40,21 @@ class LockedPairs {
   /// The worst pair. There must be one.
   Index worst() const noexcept;
 
-  /// A pair with one of `values` within its residual, if there is one. Its vector may be a mixture
-  /// with that of a pair that was not known when it was locked.
-  std::optional<Index> overlapped(std::span<const double> values) const;
+  /// Notes the ascending Ritz values of a search for missed pairs. The nev + 1 best of these and of
+  /// the locked values are upper bounds of as many eigenvalues, seen from the wanted end.
+  void note_found(std::span<const double> all, Index nev);
+
+  /// The best value of the last search for which neither X, with values `theta` and ‖r‖ in the norm
+  /// of B⁻¹, nor the locked pairs have a pair, if there is one: X was too narrow for it. Gaps end
+  /// there.
+  std::optional<double> unseen(std::span<const double> theta, std::span<const double> residuals,
+                               const EigenConvergence& convergence) const;
+
+  /// A pair that the values of the last search refute, if there is one. Its vector may be a mixture
+  /// with that of a pair which was not known when it was locked, such that the error of its value
+  /// is too large.
+  std::optional<Index> refuted(std::span<const double> all,
+                               const EigenConvergence& convergence) const;
 
   void archive(Archive& archive);
 
@@ -52,6 +67,7 @@ class LockedPairs {
   std::vector<double> values_;
   std::vector<double> residuals_;       // ‖r‖/‖x‖
   std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹
+  std::vector<double> seen_;            // see `note_found`, best first
 };
 
 }  // namespace heddle::detail

@@ -62,8 +62,8 @@ LobpcgPairs::LobpcgPairs(Index nev, Index block)
       dual_residuals_(static_cast<std::size_t>(block)),
       value_bounds_(static_cast<std::size_t>(block)),
       roundings_(static_cast<std::size_t>(block)) {
-  locked_.reserve(nev + block);
-  bounds_.reserve(nev + 2 * block);
+  locked_.reserve(nev, block);
+  bounds_.reserve(nev + 2 * block + 1);
 }
 
 void LobpcgPairs::reset(const EigenOptions& options, Index zeros) {
@@ -107,6 +107,8 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
   for (std::size_t j = 0; j < locked_.values().size(); ++j) {
     bounds_.add(locked_.values()[j], locked_.dual_residuals()[j]);
   }
+  const auto unseen = locked_.unseen(ritz.theta, dual_residuals_, convergence_);
+  if (unseen) bounds_.add(*unseen, 0, false);
   const double inner = exact ? ErrorBounds::kNoneBeyond : ErrorBounds::kUnknown;
   const bool smallest = options_->which == Which::smallest;
   bounds_.compute(smallest ? ErrorBounds::kNoneBeyond : inner,

@@ -83,6 +83,11 @@ class RayleighRitz {
     return {theta_change_.data(), static_cast<std::size_t>(block_)};
   }
 
+  /// All Ritz values of the last step, in ascending order. The next step overwrites them.
+  std::span<const double> all_values() noexcept {
+    return {ritz_values_.view(order_, 1).data, static_cast<std::size_t>(order_)};
+  }
+
   /// `theta` and `theta_change`.
   RitzValues values() const noexcept { return {theta(), theta_change()}; }
 

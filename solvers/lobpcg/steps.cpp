@@ -362,16 +362,34 @@ void LobpcgSolve<T, Ctx>::refresh() {
 }
 
 /// Expands X by what a search for missed pairs finds. If that changes a wanted pair, the search is
-/// repeated once the pairs have converged again. Locked pairs near the found ones have to converge
-/// again, too.
+/// repeated once the pairs have converged again. Locked pairs that the found ones refute have to
+/// converge again, too.
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_missed() {
   end_if_lost(engine_, missed_pairs_.fill_P(streams_, constraints_));
   streams_ += missed_pairs_.kStreams;
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
+  pairs_.locked_pairs().note_found(ritz_.all_values(), options_.nev);
   if (missed_pairs_.conclude()) return;
-  while (const auto pair = pairs_.locked_pairs().overlapped(ritz_.theta())) release(*pair);
+  // W ← the vectors of refuted pairs. They may be mixtures of pairs that the search has found: a
+  // Rayleigh–Ritz step over all of them tells these apart.
+  while (!engine_.ended()) {
+    for (Index w = 0; blocks_.columns_left() > w;) {
+      const auto pair = pairs_.locked_pairs().refuted(ritz_.all_values(), pairs_.convergence());
+      if (!pair) break;
+      const Index column = blocks_.locked() - pairs_.locked() + *pair;
+      blocks_.set_w(++w);
+      copy(context_, blocks_.Y(column, 1), blocks_.S().W.columns(w - 1, 1));
+      if (blocks_.pencil()) {
+        copy(context_, blocks_.BY(column, 1), blocks_.BS().W.columns(w - 1, 1));
+      }
+      release(*pair);
+    }
+    if (blocks_.w() == 0) return;
+    problem_.A->apply(context_, blocks_.S().W, blocks_.AS().W);
+    rayleigh_ritz_afresh();
+  }
 }
 
 template <Scalar T, class Ctx>

@@ -54,6 +54,8 @@ Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
           .joint = true,
           .below = smallest ? ErrorBounds::kNoneBeyond : inner,
           .above = smallest ? inner : ErrorBounds::kNoneBeyond,
+          .unseen = s_.pairs.locked_pairs().unseen(s_.ritz.theta(), s_.pairs.errors(),
+                                                   s_.pairs.convergence()),
           .end = options_.which,
           .dense = all};
 }

@@ -27,7 +27,7 @@ void refuse_infinite() {
 template <class Ctx>
 CsrMatrix<double, typename Ctx::Space> coarse_inverse(Ctx& context,
                                                       CsrView<double, typename Ctx::Space> A,
-                                                      bool only) {
+                                                      std::optional<double> roundoff) {
   const Index n = A.rows;
   if (n == 0) return {};
   if constexpr (!std::same_as<Ctx, HostContext>) {
@@ -44,11 +44,12 @@ CsrMatrix<double, typename Ctx::Space> coarse_inverse(Ctx& context,
   const double* const values = theta.view(n, 1).data;
   const double largest = std::max(std::abs(values[0]), std::abs(values[n - 1]));
   const double rounding = static_cast<double>(n) * 1e-14 * largest;
-  if (only && values[0] < -std::max(rounding, 1e-10 * largest)) {
+  const double least = std::max(1e-10, kRoundoffs * roundoff.value_or(0)) * largest;
+  if (roundoff && values[0] < -std::max(rounding, least)) {
     refuse_indefinite(values[0] / largest);
   }
   const double zero = std::max(rounding, -2 * values[0]);
-  const double of_zero = !only ? 0 : largest > 0 ? 1 / std::sqrt(largest) : 1;
+  const double of_zero = !roundoff ? 0 : largest > 0 ? 1 / std::sqrt(largest) : 1;
   for (Index k = 0; k < n; ++k) {  // Z Θ^(-1/2)
     const double factor = values[k] > zero ? 1 / std::sqrt(values[k]) : of_zero;
     for (Index i = 0; i < n; ++i) Z.view(n, n)(i, k) *= factor;
@@ -66,10 +67,10 @@ CsrMatrix<double, typename Ctx::Space> coarse_inverse(Ctx& context,
 }
 
 template CsrMatrix<double, HostSpace> coarse_inverse(HostContext&, CsrView<double, HostSpace>,
-                                                     bool);
+                                                     std::optional<double>);
 #ifdef HEDDLE_HAS_CUDA
 template CsrMatrix<double, DeviceSpace> coarse_inverse(CudaContext&, CsrView<double, DeviceSpace>,
-                                                       bool);
+                                                       std::optional<double>);
 #endif
 
 }  // namespace heddle::detail

@@ -8,13 +8,18 @@ namespace heddle::detail {
 
 /// The pseudoinverse of A, whose diagonal is one, with all its entries, symmetric to the bit.
 /// Eigenvalues count as zero if they are not larger than rounding, or than the size of negative
-/// ones, which come from rounding on all levels but the finest. If A is the `only` level, its null
-/// vectors are kept with the factor 1/λ_max, for the preconditioner to be definite. Throws
-/// `InvalidArgument` if A is not finite, or is the only level and indefinite.
+/// ones, which come from rounding on all levels but the finest. If A is the only level, `roundoff`
+/// is the machine epsilon of its entries. Its null vectors are kept with the factor 1/λ_max then,
+/// for the preconditioner to be definite. Throws `InvalidArgument` if A is not finite, or is the
+/// only level and indefinite by more than rounding.
 template <class Ctx>
 CsrMatrix<double, typename Ctx::Space> coarse_inverse(Ctx& context,
                                                       CsrView<double, typename Ctx::Space> A,
-                                                      bool only);
+                                                      std::optional<double> roundoff);
+
+/// Negative eigenvalues up to this many times the machine epsilon of the entries and the largest
+/// eigenvalue come from their rounding. The errors of dense rows of a few dozen entries add up.
+inline constexpr double kRoundoffs = 8;
 
 /// The least pivot with which a matrix counts as well-conditioned. Its diagonal is one.
 inline constexpr double kLeastPivot = 1e-8;

@@ -247,15 +247,15 @@ void gather_levels(HostContext& context, CoarserShared next, EntryCount count,
 }  // namespace
 
 Hierarchy<HostSpace> distributed_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
-                                           const MultigridOptions& options) {
+                                           const MultigridOptions& options, double roundoff) {
   Stopwatch stopwatch;
-  Hierarchy<HostSpace> made;
+  Hierarchy<HostSpace> made{.roundoff = roundoff};
   SharedGrid fine{{}, ranges_of_all(*context.processes(), A.rows)};
   std::tie(fine.grid, made.scaling) = finest_grid(context, A, options);
   EntryCount count{entries_of(context, fine.grid.A), 0};
   count.most = kMostComplexity * count.entries;
   while (true) {
-    const double bound = upper_bound(context, fine.grid.A.view(), made.levels.empty());
+    const double bound = upper_bound(context, fine.grid.A.view(), roundoff_of_next(made));
     made.levels.push_back({.upper_bound = bound});
     HierarchyLevel<HostSpace>& level = made.levels.back();
     std::optional<CoarserShared> next = next_grid(context, fine, bound);
@@ -310,11 +310,11 @@ int threads_of_each(const Processes& processes) {
 }  // namespace
 
 Hierarchy<DeviceSpace> distributed_hierarchy(CudaContext& context, CsrView<double, DeviceSpace> A,
-                                             const MultigridOptions& options) {
+                                             const MultigridOptions& options, double roundoff) {
   Processes& processes = *context.processes();
   HostContext team(threads_of_each(processes), borrowed(&processes));
   Hierarchy<HostSpace> made =
-      distributed_hierarchy(team, fetched(context, team, A).view(), options);
+      distributed_hierarchy(team, fetched(context, team, A).view(), options, roundoff);
   Hierarchy<DeviceSpace> placed;
   placed.scaling = place(context, std::move(made.scaling));
   for (HierarchyLevel<HostSpace>& level : made.levels) {

@@ -107,7 +107,8 @@ CoarserGrid<Space> coarser_grid(Ctx& context, const Grid<Space>& grid, double th
 }  // namespace
 
 template <class Ctx>
-double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A, bool finest) {
+double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                   std::optional<double> roundoff) {
   const SpectrumBounds bounds = lanczos_bounds<double>(context, A);
   const double norm = symmetric_norm(context, A);
   if (!std::isfinite(norm) || !std::isfinite(bounds.upper)) refuse_infinite();
@@ -115,7 +116,8 @@ double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A, bool fi
   if (!(bound > 0)) return 1;
   const double rounding =
       static_cast<double>(row_range(A).global) * std::numeric_limits<double>::epsilon();
-  if (finest && bounds.smallest_ritz < -std::max(rounding, 1e-12) * bound) {
+  const double least = std::max({rounding, 1e-12, kRoundoffs * roundoff.value_or(0)});
+  if (roundoff && bounds.smallest_ritz < -least * bound) {
     refuse_indefinite(bounds.smallest_ritz / bound);
   }
   return bound;
@@ -153,7 +155,7 @@ void add_levels(Ctx& context, Grid<Space> grid, EntryCount count, Hierarchy<Spac
   Stopwatch stopwatch;
   const double threshold = strength_threshold(grid.near_null.cols());
   while (true) {
-    const double bound = upper_bound(context, grid.A.view(), made.levels.empty());
+    const double bound = upper_bound(context, grid.A.view(), roundoff_of_next(made));
     made.levels.push_back({.upper_bound = bound});
     HierarchyLevel<Space>& level = made.levels.back();
     const bool last = grid.A.rows() <= kCoarsestRows || std::ssize(made.levels) == kMostLevels;
@@ -170,23 +172,25 @@ void add_levels(Ctx& context, Grid<Space> grid, EntryCount count, Hierarchy<Spac
   }
   const CsrView<double, Space> coarsest = made.levels.back().A.view();
   if (coarsest.rows <= kMostDenseRows) {
-    made.coarse_inverse = coarse_inverse(context, coarsest, made.levels.size() == 1);
+    const bool only = made.levels.size() == 1;
+    made.coarse_inverse =
+        coarse_inverse(context, coarsest, only ? std::optional(made.roundoff) : std::nullopt);
     made.levels.back().seconds += stopwatch.lap();
   }
 }
 
 template <class Ctx>
 Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                                              const MultigridOptions& options) {
+                                              const MultigridOptions& options, double roundoff) {
   using Space = typename Ctx::Space;
   if (options.degree < 1 || options.degree > kMostSmoothingDegree) {
     throw InvalidArgument(
         fmt::format("MultigridPreconditioner: the degree must be 1 to {}, it is {}",
                     kMostSmoothingDegree, options.degree));
   }
-  if (A.remote != nullptr) return distributed_hierarchy(context, A, options);
+  if (A.remote != nullptr) return distributed_hierarchy(context, A, options, roundoff);
   Stopwatch stopwatch;
-  Hierarchy<Space> made;
+  Hierarchy<Space> made{.roundoff = roundoff};
   auto [grid, scaling] = finest_grid(context, A, options);
   made.scaling = std::move(scaling);
   const double seconds = stopwatch.lap();
@@ -197,11 +201,12 @@ Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, type
 }
 
 #define HEDDLE_INSTANTIATE(Ctx, Space)                                                             \
-  template double upper_bound(Ctx&, CsrView<double, Space>, bool);                                 \
+  template double upper_bound(Ctx&, CsrView<double, Space>, std::optional<double>);                \
   template std::pair<Grid<Space>, Buffer<double, Space>> finest_grid(Ctx&, CsrView<double, Space>, \
                                                                      const MultigridOptions&);     \
   template void add_levels(Ctx&, Grid<Space>, EntryCount, Hierarchy<Space>&);                      \
-  template Hierarchy<Space> make_hierarchy(Ctx&, CsrView<double, Space>, const MultigridOptions&);
+  template Hierarchy<Space> make_hierarchy(Ctx&, CsrView<double, Space>, const MultigridOptions&,  \
+                                           double);
 HEDDLE_INSTANTIATE(HostContext, HostSpace)
 #ifdef HEDDLE_HAS_CUDA
 HEDDLE_INSTANTIATE(CudaContext, DeviceSpace)

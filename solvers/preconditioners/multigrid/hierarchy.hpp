@@ -3,6 +3,7 @@
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -26,17 +27,20 @@ struct HierarchyLevel {
 /// Levels of smoothed aggregation, the finest first, in the memory of `Space`.
 template <class Space>
 struct Hierarchy {
-  Buffer<double, Space> scaling;  ///< s with levels[0].A = diag(s) A diag(s)
-  std::vector<HierarchyLevel<Space>> levels;
+  Buffer<double, Space> scaling{};  ///< s with levels[0].A = diag(s) A diag(s)
+  std::vector<HierarchyLevel<Space>> levels{};
   /// The pseudoinverse of the coarsest level's A, with all its entries stored. Empty where that
   /// level is too large for it.
-  CsrMatrix<double, Space> coarse_inverse;
+  CsrMatrix<double, Space> coarse_inverse{};
+  double roundoff = std::numeric_limits<double>::epsilon();  ///< of the entries of A
 };
 
 /// Makes the hierarchy of a symmetric positive semidefinite A. Levels are added, 20 at most, until
 /// one has at most 300 rows, or the next one would have more than four fifths of its rows, or all
 /// together would have more than 3 times the entries of A. Throws `InvalidArgument` if A is not
 /// square, if it is found to be indefinite, or if the options do not fit, and `OutOfMemory`.
+/// `roundoff` is the machine epsilon of the type that the entries of A were rounded to. Stiff parts
+/// of a semidefinite A have negative eigenvalues of its size then, which do not count.
 ///
 /// Everything is made where A lies, except for the inverse of the coarsest level, which may be
 /// computed on the host. Both backends make the same aggregates, and the same values up to
@@ -49,7 +53,8 @@ struct Hierarchy {
 /// vectors of the options are those of the rows of this process. Source: Vaněk, Mandel, Brezina,
 /// Computing 56 (1996) 179.
 template <class Ctx>
-Hierarchy<typename Ctx::Space> make_hierarchy(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                                              const MultigridOptions& options);
+Hierarchy<typename Ctx::Space> make_hierarchy(
+    Ctx& context, CsrView<double, typename Ctx::Space> A, const MultigridOptions& options,
+    double roundoff = std::numeric_limits<double>::epsilon());
 
 }  // namespace heddle::detail

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <heddle/solvers/preconditioners/multigrid/grid.hpp>
 #include <heddle/solvers/preconditioners/multigrid/hierarchy.hpp>
+#include <optional>
 #include <utility>
 
 /// The parts of `make_hierarchy` that one process and several have in common.
@@ -34,12 +35,19 @@ struct EntryCount {
   double most = 0;
 };
 
+/// The machine epsilon of the entries of the next level's A if that is the finest one.
+template <class Space>
+std::optional<double> roundoff_of_next(const Hierarchy<Space>& made) {
+  return made.levels.empty() ? std::optional(made.roundoff) : std::nullopt;
+}
+
 /// An upper bound of the spectrum of A, whose diagonal is one. On coarser levels the rounding
 /// errors of PᵀAP, divided by small diagonal entries, may be negative eigenvalues, so that only the
-/// `finest` level tells whether A is indefinite, and throws `InvalidArgument` if it is. Processes
-/// that share A call it together.
+/// finest level, which gives the machine epsilon of its entries, tells whether A is indefinite. It
+/// throws `InvalidArgument` if it is. Processes that share A call it together.
 template <class Ctx>
-double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A, bool finest);
+double upper_bound(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                   std::optional<double> roundoff);
 
 /// The finest grid, and s with its A = diag(s) A diag(s). Its near null vectors are those given,
 /// else the vectors that are 1 at one unknown of all nodes, in terms of the scaled matrix. Throws
@@ -56,10 +64,10 @@ void add_levels(Ctx& context, Grid<Space> grid, EntryCount count, Hierarchy<Spac
 
 /// `make_hierarchy` for an A that processes share.
 Hierarchy<HostSpace> distributed_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
-                                           const MultigridOptions& options);
+                                           const MultigridOptions& options, double roundoff);
 
 /// The same for an A on a GPU, from levels made on the host.
 Hierarchy<DeviceSpace> distributed_hierarchy(CudaContext& context, CsrView<double, DeviceSpace> A,
-                                             const MultigridOptions& options);
+                                             const MultigridOptions& options, double roundoff);
 
 }  // namespace heddle::detail

@@ -11,6 +11,7 @@
 #include <heddle/solvers/preconditioners/multigrid/smoothing_polynomial.hpp>
 #include <heddle/solvers/preconditioners/padded_width.hpp>
 #include <heddle/solvers/preconditioners/rounded.hpp>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -21,10 +22,11 @@ namespace {
 /// The levels of A, made in double precision.
 template <Scalar U, class Ctx, class Space = typename Ctx::Space>
 Hierarchy<Space> hierarchy_of(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options) {
+  const double roundoff = std::numeric_limits<U>::epsilon();
   if constexpr (std::same_as<U, double>) {
-    return make_hierarchy(context, A, options);
+    return make_hierarchy(context, A, options, roundoff);
   } else {
-    return make_hierarchy(context, convert<double>(context, A).view(), options);
+    return make_hierarchy(context, convert<double>(context, A).view(), options, roundoff);
   }
 }
 

@@ -244,6 +244,30 @@ TEST(MissedPairs, MoreThanANarrowBlockHoldsAreFound) {
   }
 }
 
+/// Where the search finds motions beside locked pairs that a narrow block has no place for, a gap
+/// up to the modes of the grid is none. Seeds with which values claimed digits that they lacked.
+TEST(MissedPairs, EndGapsWhereABlockHasNoPlaceForThem) {
+  HostContext context;
+  LobpcgOptions options;
+  options.block_size = 2;
+  options.nev = 4;
+  for (const auto& [motions, seed] : {std::pair<int, std::uint64_t>{6, 1}, {8, 2}, {8, 5}}) {
+    Springs springs(0);
+    springs.add_grid(20, 20, 1, true);
+    add_pairs(springs, motions, 1e6, 1e-5);
+    auto A = springs.matrix(context);
+    JacobiPreconditioner<double, HostContext> M(context, A.matrix());
+    options.seed = seed;
+    const auto result =
+        lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
+    if (result.status != SolveStatus::converged) continue;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double value = 1e-5 * std::pow(1.3, static_cast<double>(k));
+      EXPECT_NEAR(result.eigenvalues[k], value, result.error_bounds[k]) << motions << ' ' << k;
+    }
+  }
+}
+
 /// A preconditioner that is exact for stiff parts finds their motions in a few steps, which is too
 /// early for the modes of other rows.
 TEST(MissedPairs, SlowerPairsAreAwaited) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/solvers/lobpcg/pairs.hpp>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace heddle::detail {
@@ -34,6 +35,10 @@ class LobpcgPairsTest : public testing::Test {
     rounding_matters_ = pairs_.bound_errors(values(), false);
     std::ranges::fill(numbers.roundings, rounding);
     pairs_.count(values(), false, iteration);
+  }
+
+  std::optional<double> unseen() {
+    return pairs_.locked_pairs().unseen(theta_, pairs_.errors(), pairs_.convergence());
   }
 
   double worst_awaited(bool guessed) const {
@@ -320,14 +325,12 @@ TEST_F(LobpcgPairsTest, AllOfXIsLockedBeforeWorseLockedPairsCount) {
   EXPECT_EQ(listed, (std::vector<double>{0.25, 0.5, 1, 2}));
 }
 
-TEST_F(LobpcgPairsTest, ALockedPairWithAnotherValueWithinItsResidualMayBeAMixture) {
+TEST_F(LobpcgPairsTest, LockedPairsAreKnownByTheirPlaces) {
   LockedPairs locked;
   locked.reset(Which::smallest, 1);
   locked.add(std::vector<double>{3, 1, 2}, std::vector<double>{0.1, 0.1, 0.1},
              std::vector<double>{0.1, 0.1, 0.1});
   EXPECT_EQ(locked.worst(), 1);
-  EXPECT_FALSE(locked.overlapped(std::vector<double>{0, 2.5, 4}));
-  EXPECT_EQ(locked.overlapped(std::vector<double>{2.05}), 3);
   locked.remove(1);
   EXPECT_EQ(std::vector<double>(locked.values().begin(), locked.values().end()),
             (std::vector<double>{0, 2, 1}));
@@ -335,6 +338,62 @@ TEST_F(LobpcgPairsTest, ALockedPairWithAnotherValueWithinItsResidualMayBeAMixtur
   EXPECT_EQ(locked.ahead(0.999, 0), 1);
   EXPECT_TRUE(locked.is_best(2, 2));
   EXPECT_FALSE(locked.is_best(1, 2));
+}
+
+/// Of the locked values 1, 2, 3 with residuals of 1e-3, a search changes what is known.
+TEST_F(LobpcgPairsTest, ASearchRefutesLockedPairs) {
+  const auto refuted = [&](Criterion criterion, const std::vector<double>& found) {
+    options_.criterion = criterion;
+    pairs_.reset(options_);
+    pairs_.set_convergence(EigenConvergence(criterion, kTolerance, 10, 1, 1e-16));
+    theta_ = {1, 2, 3};
+    step({1e-3, 1e-3, 1e-3});
+    pairs_.lock(values(), 3, 0);
+    pairs_.locked_pairs().note_found(found, 4);
+    return pairs_.locked_pairs().refuted(found, pairs_.convergence());
+  };
+  for (const Criterion criterion : {Criterion::norm, Criterion::eigenvalue}) {
+    EXPECT_EQ(refuted(criterion, {5e3, 6e3}), std::nullopt);
+    EXPECT_EQ(refuted(criterion, {2.0005, 6e3}), 1);  // within its residual
+    EXPECT_EQ(refuted(criterion, {-8e3, -7e3, -6e3, -5e3, -4e3, 2.0005}), std::nullopt);
+  }
+  // (1e-3)²/0.1 is more than 1e-6 times the value.
+  EXPECT_EQ(refuted(Criterion::eigenvalue, {2.1, 6e3}), 1);
+  EXPECT_EQ(refuted(Criterion::norm, {2.1, 6e3}), std::nullopt);
+}
+
+/// What a search has found beyond a narrow X ends the gaps until X or the locked pairs have it.
+TEST_F(LobpcgPairsTest, ValuesThatXHasNoPlaceForAreUnseen) {
+  theta_ = {1, 2};
+  step({1e-3, 1e-3});
+  EXPECT_EQ(unseen(), std::nullopt);
+  pairs_.locked_pairs().note_found(std::vector<double>{1, 2, 3, 4, 5, 6}, 4);
+  EXPECT_EQ(unseen(), 3);
+  theta_ = {1, 2, 3.0005, 4.1, 5.5, 6};
+  step({1e-3, 1e-3, 1e-3, 1e-3, 1, 1});
+  EXPECT_EQ(unseen(), 4);
+  pairs_.lock(values(), 3, 0);
+  theta_ = {4, 5.5, 6};
+  step({1e-3, 1, 1});
+  EXPECT_EQ(unseen(), std::nullopt);
+  options_.which = Which::largest;
+  pairs_.reset(options_);
+  theta_ = {6, 5};
+  step({1e-3, 1e-3});
+  pairs_.locked_pairs().note_found(std::vector<double>{1, 2, 3, 4, 5, 6}, 4);
+  EXPECT_EQ(unseen(), 4);
+}
+
+TEST_F(LobpcgPairsTest, AnUnseenValueEndsTheGap) {
+  options_.criterion = Criterion::eigenvalue;
+  pairs_.set_convergence(EigenConvergence(Criterion::eigenvalue, kTolerance, 1e4, 1, 1e-16));
+  theta_ = {1, 20};
+  for (const bool search : {false, true}) {
+    if (search) pairs_.locked_pairs().note_found(std::vector<double>{1, 1.1, 20}, 4);
+    step({1e-3, 1e-3});
+    step({1e-3, 1e-3});
+    EXPECT_EQ(pairs_.leading() > 0, !search);  // (1e-3)²/19 and (1e-3)²/0.1
+  }
 }
 
 TEST_F(LobpcgPairsTest, RoomForWhatIsWantedAndGuards) {

@@ -3,12 +3,14 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 #include <limits>
+#include <random>
 #include <support/decompositions.hpp>
 
 #include "solvers/preconditioners/multigrid/multigrid_battery.hpp"
@@ -150,6 +152,56 @@ TEST(Multigrid, TakesCliquesThatHardlyHoldTogether) {
   }
 }
 
+/// Blocks Q diag(k, …, k, 0) Qᵀ of random orthogonal Q beside a Laplacian. In single precision some
+/// of their zero eigenvalues become negative ones of the size of rounding.
+HostCsrMatrix<double> with_stiff_parts(HostContext& context, Index grid, unsigned seed) {
+  auto base = generate<double>(context, {"laplace2d", {grid, grid}});
+  std::vector<Triplet<double>> entries;
+  Index rows = base.rows();
+  for (Index i = 0; i < rows; ++i) {
+    for (auto e = base.row_offsets()[i]; e < base.row_offsets()[i + 1]; ++e) {
+      entries.push_back({i, base.columns()[e], base.values()[e]});
+    }
+  }
+  std::mt19937 engine(seed);
+  std::normal_distribution<double> normal;
+  for (const Index order : {2, 2, 2, 3, 3, 4, 7, 12, 30, 60}) {
+    Eigen::VectorXd soft(order);
+    for (double& x : soft) x = normal(engine);
+    soft.normalize();
+    for (Index i = 0; i < order; ++i) {
+      for (Index j = 0; j < order; ++j) {
+        entries.push_back({rows + i, rows + j, 1e6 * ((i == j) - soft(i) * soft(j))});
+      }
+    }
+    rows += order;
+  }
+  return csr_from_triplets<double>(context, rows, rows, entries);
+}
+
+/// One level, and several.
+TEST(Multigrid, TakesStiffPartsRoundedToSingle) {
+  HostContext context;
+  for (const Index grid : {12, 40}) {
+    for (unsigned seed = 0; seed < 8; ++seed) {
+      SCOPED_TRACE(std::to_string(grid) + ", seed " + std::to_string(seed));
+      const auto A = with_stiff_parts(context, grid, seed);
+      MultigridPreconditioner<float, HostContext> M(context,
+                                                    convert<float>(context, A.view()).view());
+      MultiVector<float, HostSpace> X(context, A.rows(), 3), Y(context, A.rows(), 3);
+      for (Index i = 0; i < A.rows(); ++i) {
+        for (Index j = 0; j < 3; ++j) X.view()(i, j) = std::cos(static_cast<float>(3 * i + j));
+      }
+      M.apply(context, X.view(), Y.view());
+      for (Index j = 0; j < 3; ++j) {
+        double energy = 0;
+        for (Index i = 0; i < A.rows(); ++i) energy += double{X.view()(i, j)} * Y.view()(i, j);
+        EXPECT_GT(energy, 0);
+      }
+    }
+  }
+}
+
 /// A hub with legs of two vertices: each leg is an aggregate, and a smoothed prolongator would fill
 /// the coarse matrix.
 TEST(Multigrid, AHubDoesNotFillTheLevels) {
@@ -198,6 +250,10 @@ TEST(Multigrid, RefusesWhatItIsNotFor) {
   auto indefinite = generate<double>(context, {"laplace2d", {20, 20}});
   shift_diagonal(context, -2, indefinite);
   EXPECT_NE(message(indefinite.view(), {}).find("has an eigenvalue below"), std::string::npos);
+  auto slightly = generate<float>(context, {"laplace1d", {20}});
+  shift_diagonal(context, -0.023F, slightly);  // its smallest eigenvalue is 0.0223
+  EXPECT_THROW((MultigridPreconditioner<float, HostContext>(context, slightly.view())),
+               InvalidArgument);
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     auto B = generate<double>(context, {"laplace2d", {50, 40}});
