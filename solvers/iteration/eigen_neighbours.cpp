@@ -35,11 +35,13 @@ void EigenVerifier<T, Ctx>::list_pairs(const Neighbours& neighbours) {
   places_.clear(*neighbours.end);
   for (std::size_t j = 0; j < neighbours.values.size(); ++j) {
     // Residuals of vectors that have not converged are wide. They count on the side away from the
-    // wanted end, and `bounds_` judges the other side.
+    // wanted end, and `bounds_` judges the other side. A value without digits is infinite.
     const bool smallest = *neighbours.end == Which::smallest;
     const double value = neighbours.values[j];
-    const double residual = neighbours.residuals[j];
-    places_.add(smallest ? value : value - residual, smallest ? value + residual : value);
+    const double rounding = neighbours.roundings.empty() ? 0 : neighbours.roundings[j];
+    const double inner = rounding < 0.5 * std::abs(value) ? rounding : 0;
+    const double outer = std::max(inner, neighbours.residuals[j]);
+    places_.add(value - (smallest ? inner : outer), value + (smallest ? outer : inner));
   }
 }
 

@@ -26,6 +26,9 @@ struct Neighbours {
   /// The parts of their residuals along the verified vectors, from `EigenVerifier::couplings`.
   /// Empty if these are rounding.
   std::span<const double> couplings{};
+  /// The rounding errors of `values`, which leave open which values are the wanted ones. Empty if
+  /// unknown. For an ill conditioned B, they exceed those of the residuals.
+  std::span<const double> roundings{};
   double below = ErrorBounds::kUnknown;
   double above = ErrorBounds::kUnknown;
   /// A value near which an eigenvalue is known to lie, without its vector.

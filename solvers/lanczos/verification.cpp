@@ -78,8 +78,13 @@ Verdict Verification<T, Ctx>::judge(const EigenConvergence& convergence) {
   } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(values.size() - wanted, noise);
-    verdict_ = s_.verifier.judge(convergence, {.values = values.subspan(wanted),
+    const std::span<const double> others = values.subspan(wanted);
+    const auto beyond =
+        s_.result.eigenvectors.columns(static_cast<Index>(wanted), std::ssize(others));
+    const auto roundings = s_.verifier.roundings(context_, convergence, beyond, others);
+    verdict_ = s_.verifier.judge(convergence, {.values = others,
                                                .residuals = errors,
+                                               .roundings = roundings,
                                                .below = ErrorBounds::kNoneBeyond,
                                                .above = ErrorBounds::kNoneBeyond,
                                                .end = options_.which,
