@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <heddle/drivers/archive_values.hpp>
-#include <heddle/drivers/request_values.hpp>
+#include <heddle/drivers/given_value.hpp>
+#include <heddle/drivers/request.hpp>
 #include <limits>
 #include <memory>
 #include <optional>

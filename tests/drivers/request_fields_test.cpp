@@ -4,6 +4,7 @@
 #include <heddle/drivers/followers.hpp>
 #include <heddle/drivers/order.hpp>
 #include <heddle/drivers/request_fields.hpp>
+#include <heddle/drivers/request_values.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <limits>
 #include <set>
