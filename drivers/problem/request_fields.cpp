@@ -10,7 +10,6 @@ namespace {
 constexpr Index kMaxThreads = 4096;
 constexpr Index kMaxDevices = 1024;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::string_view kOfPreconditioner = "preconditioner.";
 
 using Row = FieldRow<Request>;
 using Table = FieldTable<Request>;
@@ -343,23 +342,6 @@ Table all_fields() {
   return table;
 }
 
-bool is_of_preconditioner(std::string_view name) { return name.starts_with(kOfPreconditioner); }
-
-const Field<Request>& known_field(std::string_view keyword) {
-  if (keyword == "preconditioner") keyword = "preconditioner.type";
-  if (const Field<Request>* field = field_of_keyword(request_fields(), keyword)) return *field;
-  throw InvalidArgument(fmt::format("heddle knows no option {}; it knows {}", keyword,
-                                    fmt::join(field_keywords(), ", ")));
-}
-
-[[noreturn]] void refuse_value(std::string name, const GivenValue& given,
-                               std::string_view accepted) {
-  const bool is_word = std::holds_alternative<std::string>(given);
-  throw RequestError(std::move(name),
-                     fmt::format(fmt::runtime(is_word ? " is '{}', not {}" : " is {}, not {}"),
-                                 to_text(given), accepted));
-}
-
 }  // namespace
 
 const FieldTable<Request>& request_fields() {
@@ -380,51 +362,8 @@ std::string key_of(std::string_view field) {
   for (const Field<Request>& row : request_fields()) {
     if (row.name == field && !row.path.empty()) return row.path;
   }
-  return is_of_preconditioner(field) ? fmt::format("solver.{}", field) : std::string(field);
+  return field.starts_with("preconditioner.") ? fmt::format("solver.{}", field)
+                                              : std::string(field);
 }
 
 }  // namespace heddle::detail
-
-namespace heddle {
-
-std::vector<std::string> field_keywords() {
-  std::vector<std::string> keywords;
-  for (const detail::Field<Request>& field : detail::request_fields()) {
-    if (field.keyword == "preconditioner.type") keywords.emplace_back("preconditioner");
-    if (field.keyword.empty() || detail::is_of_preconditioner(field.keyword)) continue;
-    keywords.push_back(field.keyword);
-  }
-  return keywords;
-}
-
-void set_field(Request& request, std::string_view keyword, const GivenValue& value) {
-  const auto& table = detail::request_fields();
-  if (detail::is_of_preconditioner(keyword) &&
-      detail::field_of_keyword(table, keyword) == nullptr) {
-    const std::string name(keyword.substr(detail::kOfPreconditioner.size()));
-    if (const Index* integer = std::get_if<Index>(&value)) {
-      request.preconditioner.options[name] = *integer;
-    } else if (const auto* word = std::get_if<std::string>(&value)) {
-      request.preconditioner.options[name] = *word;
-    } else {
-      detail::refuse_value(std::string(keyword), value, "an integer or a word");
-    }
-    return;
-  }
-  const detail::Field<Request>& field = detail::known_field(keyword);
-  if (!field.set(request, value)) detail::refuse_value(field.name, value, field.accepted());
-}
-
-std::string accepted_values(std::string_view keyword) {
-  return detail::known_field(keyword).accepted();
-}
-
-std::string keyword_of(std::string_view field) {
-  if (detail::is_of_preconditioner(field)) return std::string(field);
-  for (const detail::Field<Request>& row : detail::request_fields()) {
-    if (row.name == field && !row.keyword.empty()) return row.keyword;
-  }
-  return std::string(field);
-}
-
-}  // namespace heddle

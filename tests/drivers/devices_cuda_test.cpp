@@ -55,6 +55,7 @@ TEST_F(TwoGpus, WithMultigrid) {
        {std::pair(grid(), Method::lobpcg), std::pair(body, Method::lobpcg),
         std::pair(system, Method::block_cg)}) {
     request_.method = method;
+    if (!is_eigensolver(method)) request_.nev = Request{}.nev;
     request_.preconditioner.type = "multigrid";
     Request alone = request_;
     alone.devices = 1;

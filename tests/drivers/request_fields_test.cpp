@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <heddle/drivers/problem/request_fields.hpp>
+#include <heddle/drivers/problem/request_values.hpp>
 #include <heddle/drivers/team/followers.hpp>
 #include <heddle/drivers/team/order.hpp>
-#include <heddle/drivers/problem/request_fields.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <limits>
 #include <set>

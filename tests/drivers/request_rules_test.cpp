@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <drivers/chain.hpp>
-#include <heddle/drivers/problem/request_fields.hpp>
 #include <heddle/drivers/plan/request_rules.hpp>
+#include <heddle/drivers/problem/request_fields.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <string>

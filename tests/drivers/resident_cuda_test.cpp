@@ -43,6 +43,7 @@ TEST(ResidentSolveOnGpu, CopiesNoMatrix) {
       EXPECT_LT(context.copy_count().bytes_to_device - before.bytes_to_device, bytes / 10);
       EXPECT_EQ(found.vectors.rows(), 512'000);
       request.method = Method::block_cg;
+      request.nev = Request{}.nev;
       const auto solved = solve<double, CudaContext>(
           device,
           {.A = ResidentMatrix<double, CudaContext>(A.view()), .rhs = found.vectors.columns(0, 2)},
