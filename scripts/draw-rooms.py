@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "lib"))
 from layout import MODULES, arrows, circular, reaches, room, sources
 
 MAX_ROOMS, MAX_ARROWS = 15, 40  # of solvers/
-DRAWN = ["solvers", "spgemm", "spmm", "linalg"]
+DRAWN = ["drivers", "solvers", "linalg"]
 BEGIN, END = "<!-- rooms: begin -->\n", "<!-- rooms: end -->\n"
 
 
