@@ -9,7 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
 from classes import classes
-from layout import METHODS, MODULES, arrows, circular, includes, public_headers, room, sources
+from layout import (METHODS, MODULES, arrows, circular, includes, public_headers, python_arrows, room,
+                    sources)
 
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 60
@@ -42,10 +43,10 @@ def check_includes(root):
 
 
 def check_circles(root):
-    edges = arrows(root)
-    for a, b in circular(edges):
-        path, line = edges[a, b]
-        yield f"{path}:{line}: the rooms {a} and {b} lie on a circle of includes"
+    for edges, what in ((arrows(root), "includes"), (python_arrows(root), "imports")):
+        for a, b in circular(edges):
+            path, line = edges[a, b]
+            yield f"{path}:{line}: the rooms {a} and {b} lie on a circle of {what}"
 
 
 def check_lengths(root):

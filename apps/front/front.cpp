@@ -58,7 +58,8 @@ std::vector<std::string> all_names() {
     if (word != program.name) continue;
     throw InvalidArgument(
         fmt::format("heddle {} belongs to heddle's Python package, and heddle-{} is neither beside "
-                    "heddle nor on the path; run pip install . in the folder of heddle's sources",
+                    "heddle nor on the path; run pip install '.[study]' in the folder of heddle's "
+                    "sources",
                     word, word));
   }
   const std::vector<std::string> names = all_names();

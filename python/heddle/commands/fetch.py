@@ -12,14 +12,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .cache import Cache, data_folder
-from .checksums import read_checksums
-from .collection import ADDRESS, Collection
-from .errors import FetchError, QueryError, Unreachable
-from .index import Entry
-from .names import MatrixName, without_prefix
-from .progress import Teller, size_text
-from .queries import parse_query, select
+from ..data.cache import Cache, data_folder
+from ..data.checksums import read_checksums
+from ..data.collection import ADDRESS, Collection
+from ..data.errors import FetchError, QueryError, Unreachable
+from ..data.index import Entry
+from ..data.names import MatrixName, without_prefix
+from ..data.progress import Teller, size_text
+from ..data.queries import parse_query, select
 
 # Exit codes, as of heddle's executables (apps/exit_codes.hpp).
 _SUCCESS, _USAGE, _INPUT, _INTERRUPTED = 0, 1, 2, 130

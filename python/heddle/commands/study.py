@@ -9,17 +9,27 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from . import matrices, programs
-from .compare import write_comparison
-from .definition import Study, read_study
-from .generated import write_generated
-from .journal import Journal, disk_errors, read_records
-from .live import Table, duration, summary
-from .plan import Sums, check_points, chosen, plan
-from .process import Signals
-from .records import INPUT, INTERRUPTED, Run, StudyError, as_dict, read_json, write_json, write_text
-from .runner import Runner
-from .truths import Truths, open_questions
+from ..report import write_report
+from ..study import matrices, programs
+from ..study.compare import write_comparison
+from ..study.definition import Study, read_study
+from ..study.generated import write_generated
+from ..study.journal import Journal, disk_errors, read_records
+from ..study.live import Table, duration, summary
+from ..study.plan import Sums, check_points, chosen, plan
+from ..study.process import Signals
+from ..study.records import (
+    INPUT,
+    INTERRUPTED,
+    Run,
+    StudyError,
+    as_dict,
+    read_json,
+    write_json,
+    write_text,
+)
+from ..study.runner import Runner
+from ..study.truths import Truths, open_questions
 
 EXAMPLES = """examples:
   heddle study configs/study_small.yaml                  runs it, or goes on with it
@@ -193,8 +203,6 @@ def _finish(study: Study, runs: list[Run], mine: list[Run], options: argparse.Na
         note = ": no report yet" if wanted and later else ""
         print(f"{missing} of the study's {len(runs)} runs are still missing{note}")
     if wanted and not later:
-        from heddle.report import write_report
-
         with disk_errors(study.output):
             page = write_report(study.output)
         print(f"report: {page}")

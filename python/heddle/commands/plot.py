@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..study.records import INPUT, INTERRUPTED, USAGE
-from .sources import PlotError
+from ..plot.sources import PlotError
 
 PROGRAM = "heddle plot"
 FORMATS = (".svg", ".png", ".pdf")
@@ -69,8 +69,8 @@ def run(arguments: list[str] | None) -> None:
     if not 10 <= options.dpi <= 2000:
         raise PlotError(f"--dpi {options.dpi}: expected 10 to 2000", USAGE)
     # Only now, so that --help and wrong options need no matplotlib.
+    from ..plot import figures, sources
     from ..report import style
-    from . import figures, sources
 
     results = sources.read_results(options.results, options.label)
     points = sources.read_coordinates(Path(options.coordinates)) if options.coordinates else None
@@ -94,9 +94,6 @@ def main(arguments: list[str] | None = None) -> int:
     except PlotError as error:
         print(f"{PROGRAM}: error: {error}", file=sys.stderr)
         return error.exit_code
-    except ImportError as error:
-        print(f"{PROGRAM}: error: {error}; pip install matplotlib", file=sys.stderr)
-        return INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
