@@ -49,11 +49,6 @@ std::vector<std::string> all_names() {
                     "{} to solve it, heddle info {} to inspect a matrix",
                     word, word, word));
   }
-  if (word == "spmm") {
-    throw InvalidArgument(
-        "heddle-spmm is neither beside heddle nor on the path; it is built with "
-        "HEDDLE_BUILD_BENCHMARKS and CUDA");
-  }
   for (const PackageProgram& program : package_programs()) {
     if (word != program.name) continue;
     throw InvalidArgument(
