@@ -9,8 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
 from classes import classes
-from layout import (METHODS, MODULES, arrows, circular, includes, public_headers, python_arrows, room,
-                    sources)
+from layout import (METHODS, MODULES, arrows, circular, includes, inner_arrows, public_headers,
+                    python_arrows, room, sources)
 
 MAX_FILE_LINES = 450
 MAX_FUNCTION_LINES = 60
@@ -47,7 +47,8 @@ def check_includes(root):
 
 
 def check_circles(root):
-    for edges, what in ((arrows(root), "includes"), (python_arrows(root), "imports")):
+    for edges, what in (
+            (arrows(root), "includes"), (inner_arrows(root), "includes"), (python_arrows(root), "imports")):
         for a, b in circular(edges):
             path, line = edges[a, b]
             yield f"{path}:{line}: the rooms {a} and {b} lie on a circle of {what}"

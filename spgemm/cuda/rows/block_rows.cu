@@ -1,8 +1,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/linalg/sparse/device_sort.hpp>
-#include <heddle/spgemm/cuda/block_rows.cuh>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/rows/block_rows.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 namespace heddle::detail {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/inspected_product.hpp>
+#include <heddle/spgemm/cuda/inspection/inspected_product.hpp>
 
 /// The inspection of a small product in one launch, because launches and waits take most of its
 /// time otherwise.

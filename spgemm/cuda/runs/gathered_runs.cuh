@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/views.hpp>
-#include <heddle/spgemm/cuda/repeated_rows.cuh>
+#include <heddle/spgemm/cuda/rows/repeated_rows.cuh>
 
 namespace heddle::detail {
 

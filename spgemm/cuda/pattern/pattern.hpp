@@ -1,21 +1,11 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/block_rows.hpp>
-#include <heddle/spgemm/cuda/repeated_rows.hpp>
-#include <heddle/spgemm/cuda/row_bins.hpp>
+#include <heddle/spgemm/cuda/rows/operands.hpp>
+#include <heddle/spgemm/cuda/rows/repeated_rows.hpp>
+#include <heddle/spgemm/cuda/rows/row_bins.hpp>
 
 /// The symbolic phase: the pattern of C = A B by hash tables of blocks of columns in shared memory.
 namespace heddle::detail {
-
-/// What the pattern of C is found from.
-struct PatternFactors {
-  Index rows = 0;
-  Index cols = 0;     ///< of C
-  Index entries = 0;  ///< of A
-  const std::int64_t* row_offsets = nullptr;
-  const std::int32_t* columns = nullptr;  ///< of A
-  BlockRowsView B;
-};
 
 /// Whether B is read by blocks: where a block has at least two columns. The multiplications of the
 /// leading rows, and their number with blocks as factors.
@@ -23,12 +13,6 @@ constexpr bool blocks_pay(Index leading_products, Index leading_blocks) {
   constexpr Index kLeastColumnsPerBlock = 2;
   return leading_products > 0 && leading_blocks * kLeastColumnsPerBlock <= leading_products;
 }
-
-/// Per row of C, in device memory.
-struct RowSizes {
-  Index* entries = nullptr;
-  std::int32_t* blocks = nullptr;  ///< blocks of 32 columns that have an entry
-};
 
 /// The bins of the symbolic phase: `kTables` by the size of the table, one for longer rows, and two
 /// for rows whose masks for all columns lie in shared memory.

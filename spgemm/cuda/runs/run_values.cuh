@@ -1,8 +1,8 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/launch_group.cuh>
-#include <heddle/spgemm/cuda/repeated_rows.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/rows/operands.hpp>
+#include <heddle/spgemm/cuda/rows/repeated_rows.cuh>
+#include <heddle/spgemm/cuda/teams/launch_group.cuh>
 
 /// Rows of C whose patterns are shifted copies of the row before.
 namespace heddle::detail {

@@ -1,8 +1,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/long_rows.cuh>
-#include <heddle/spgemm/cuda/row_team.cuh>
-#include <heddle/spgemm/cuda/walk.cuh>
+#include <heddle/spgemm/cuda/long_rows/long_rows.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
+#include <heddle/spgemm/cuda/teams/walk.cuh>
 #include <limits>
 
 namespace heddle::detail {

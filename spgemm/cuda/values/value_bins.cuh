@@ -1,9 +1,9 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/gathered_runs.cuh>
-#include <heddle/spgemm/cuda/repeated_rows.cuh>
-#include <heddle/spgemm/cuda/row_bins.hpp>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/rows/repeated_rows.cuh>
+#include <heddle/spgemm/cuda/rows/row_bins.hpp>
+#include <heddle/spgemm/cuda/runs/gathered_runs.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 /// Which kernel computes the values of a row of C.
 namespace heddle::detail {

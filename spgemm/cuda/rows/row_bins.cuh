@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/row_bins.hpp>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/rows/row_bins.hpp>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 namespace heddle::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/block_rows.hpp>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/rows/block_rows.hpp>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 namespace heddle::detail {
 

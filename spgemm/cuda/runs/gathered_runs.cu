@@ -1,9 +1,9 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/gathered_runs.cuh>
-#include <heddle/spgemm/cuda/row_team.cuh>
-#include <heddle/spgemm/cuda/run_values.cuh>
-#include <heddle/spgemm/cuda/staged_copy.cuh>
+#include <heddle/spgemm/cuda/runs/gathered_runs.cuh>
+#include <heddle/spgemm/cuda/runs/run_values.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
+#include <heddle/spgemm/cuda/teams/staged_copy.cuh>
 
 namespace heddle::detail {
 namespace {

@@ -1,11 +1,11 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/launch_group.cuh>
-#include <heddle/spgemm/cuda/long_rows.cuh>
-#include <heddle/spgemm/cuda/pattern.hpp>
-#include <heddle/spgemm/cuda/pattern_tables.cuh>
-#include <heddle/spgemm/cuda/repeated_rows.cuh>
-#include <heddle/spgemm/cuda/row_bins.cuh>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/long_rows/long_rows.cuh>
+#include <heddle/spgemm/cuda/pattern/pattern.hpp>
+#include <heddle/spgemm/cuda/pattern/pattern_tables.cuh>
+#include <heddle/spgemm/cuda/rows/repeated_rows.cuh>
+#include <heddle/spgemm/cuda/rows/row_bins.cuh>
+#include <heddle/spgemm/cuda/teams/launch_group.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 namespace heddle::detail {
 namespace {

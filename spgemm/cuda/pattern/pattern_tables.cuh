@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/pattern.hpp>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/pattern/pattern.hpp>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 #include <limits>
 
 /// The columns of one row of C = A B in shared memory, as masks of blocks of 32 columns.

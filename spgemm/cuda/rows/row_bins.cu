@@ -1,5 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
-#include <heddle/spgemm/cuda/row_bins.cuh>
+#include <heddle/spgemm/cuda/rows/row_bins.cuh>
 
 namespace heddle::detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spgemm/cuda/page_lock.hpp>
-#include <heddle/spgemm/cuda/streamed.hpp>
+#include <heddle/spgemm/cuda/stream/page_lock.hpp>
+#include <heddle/spgemm/cuda/stream/streamed.hpp>
 #include <heddle/spgemm/spgemm.hpp>
 #include <optional>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/launch_group.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/rows/operands.hpp>
+#include <heddle/spgemm/cuda/teams/launch_group.cuh>
 
 /// Rows of C that are too long for the tables of the other kernels.
 namespace heddle::detail {

@@ -3,13 +3,13 @@
 #include <cub/block/block_reduce.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/block_rows.cuh>
-#include <heddle/spgemm/cuda/pattern_tables.cuh>
-#include <heddle/spgemm/cuda/repeated_rows.cuh>
-#include <heddle/spgemm/cuda/row_bins.cuh>
-#include <heddle/spgemm/cuda/small_product.hpp>
-#include <heddle/spgemm/cuda/value_bins.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/inspection/small_product.hpp>
+#include <heddle/spgemm/cuda/pattern/pattern_tables.cuh>
+#include <heddle/spgemm/cuda/rows/block_rows.cuh>
+#include <heddle/spgemm/cuda/rows/repeated_rows.cuh>
+#include <heddle/spgemm/cuda/rows/row_bins.cuh>
+#include <heddle/spgemm/cuda/values/value_bins.cuh>
+#include <heddle/spgemm/cuda/values/values.hpp>
 
 namespace heddle::detail {
 namespace {

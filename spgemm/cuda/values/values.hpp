@@ -1,6 +1,8 @@
 #pragma once
 
-#include <heddle/spgemm/cuda/pattern.hpp>
+#include <heddle/spgemm/cuda/rows/operands.hpp>
+#include <heddle/spgemm/cuda/rows/repeated_rows.hpp>
+#include <heddle/spgemm/cuda/rows/row_bins.hpp>
 
 /// The numeric phase: the values of C = A B, whose pattern is known.
 namespace heddle::detail {
@@ -11,14 +13,6 @@ template <Scalar T>
 RowBins bin_by_size(CudaContext& context, const CsrView<T, DeviceSpace>& A,
                     const CsrView<T, DeviceSpace>& B, const RunPlaces& places,
                     const std::int64_t* row_offsets, const std::int32_t* blocks, Index& entries);
-
-/// C in device memory.
-template <class T>
-struct ProductTarget {
-  const std::int64_t* row_offsets = nullptr;
-  std::int32_t* columns = nullptr;
-  T* values = nullptr;
-};
 
 /// Computes the values of all rows of C, and with them the columns that `copy_patterns` leaves out
 /// if `with_columns` is set.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/views.hpp>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 namespace heddle::detail {
 

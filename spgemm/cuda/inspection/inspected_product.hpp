@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/views.hpp>
-#include <heddle/spgemm/cuda/pattern.hpp>
+#include <heddle/spgemm/cuda/pattern/pattern.hpp>
 
 namespace heddle::detail {
 

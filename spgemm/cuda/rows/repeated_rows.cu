@@ -5,8 +5,8 @@
 #include <cub/device/device_scan.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/repeated_rows.cuh>
-#include <heddle/spgemm/cuda/row_team.cuh>
+#include <heddle/spgemm/cuda/rows/repeated_rows.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
 
 namespace heddle::detail {
 namespace {

@@ -1,13 +1,13 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
-#include <heddle/spgemm/cuda/launch_group.cuh>
-#include <heddle/spgemm/cuda/long_rows.cuh>
-#include <heddle/spgemm/cuda/row_bins.cuh>
-#include <heddle/spgemm/cuda/row_team.cuh>
-#include <heddle/spgemm/cuda/run_values.cuh>
-#include <heddle/spgemm/cuda/value_bins.cuh>
-#include <heddle/spgemm/cuda/values.hpp>
-#include <heddle/spgemm/cuda/walk.cuh>
+#include <heddle/spgemm/cuda/long_rows/long_rows.cuh>
+#include <heddle/spgemm/cuda/rows/row_bins.cuh>
+#include <heddle/spgemm/cuda/runs/run_values.cuh>
+#include <heddle/spgemm/cuda/teams/launch_group.cuh>
+#include <heddle/spgemm/cuda/teams/row_team.cuh>
+#include <heddle/spgemm/cuda/teams/walk.cuh>
+#include <heddle/spgemm/cuda/values/value_bins.cuh>
+#include <heddle/spgemm/cuda/values/values.hpp>
 #include <vector>
 
 namespace heddle::detail {
