@@ -61,6 +61,10 @@ class LinearOperator {
   /// values, and block CG from the Rayleigh quotients of its search directions.
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
+  /// The rows of A that this process holds, in the memory of the context, if they are stored. Null
+  /// if they are not.
+  virtual const CsrView<T, Space>* stored() const noexcept { return nullptr; }
+
   /// sums(i, 0) = Σ_j |A(i, j)| (sums rows×1). Returns false, and leaves `sums` as it is, if the
   /// entries are not available. With `terms` > 0, the sum of a row of m > terms entries counts
   /// m/terms times, as the rounding error of a sum grows with the number of its terms. Eigensolvers
