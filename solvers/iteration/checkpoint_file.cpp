@@ -12,7 +12,7 @@ namespace heddle::detail {
 namespace {
 
 constexpr std::array<char, 16> kMagic = {'h', 'e', 'd', 'd', 'l', 'e', ' ', 'c',
-                                         'h', 'e', 'c', 'k', 'p', 't', ' ', 'D'};
+                                         'h', 'e', 'c', 'k', 'p', 't', ' ', 'E'};
 
 }  // namespace
 
