@@ -81,15 +81,9 @@ std::string answer(const InfoCommandLine& arguments) {
                           {view.columns, entries}, std::span(view.values, entries));
     report.levels = inspect_levels(context, name, borrowed, coordinates_of(context, arguments));
   }
-  if (arguments.blocks)
-    report.blocks = inspect_blocks(context, pattern_of(std::as_const(A).view()));
-  if (arguments.orders) {
-    report.orders = inspect_orders(context, pattern_of(std::as_const(A).view()), {8, 32});
-  }
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }
-  if (!arguments.roofline.empty()) write_text(arguments.roofline, to_roofline(report));
   return arguments.json.empty() ? to_text(report) : to_json(report);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <heddle/apps/clock.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
@@ -24,7 +25,7 @@ using namespace heddle::apps;
 template <Scalar T>
 class Run {
  public:
-  explicit Run(const SpgemmCommandLine& line) : line_(line), host_(line.comparison.threads) {}
+  explicit Run(const SpgemmCommandLine& line) : line_(line), host_(line.threads) {}
 
   std::vector<ProductReport> products() {
     const HostCsrMatrix<T> A = load(line_.A, "A");
@@ -60,13 +61,14 @@ class Run {
     constexpr double kMegabyte = 1e6;
     const auto limit = static_cast<std::size_t>(line_.device_megabytes * kMegabyte);
     FormatChoice format = choose_format<T>(host_, line_.format, A.view(), B.view());
-    HostCsrMatrix<T> C = multiply_on_any<T>(host_, A.view(), B.view(), limit, format);
+    const auto begin = Clock::now();
+    SparseProduct<T> product = multiply_on_any<T>(host_, A.view(), B.view(), limit, format);
+    const double seconds = seconds_since(begin);
+    HostCsrMatrix<T> C = std::move(product.C);
     check_range(formula, C);
-    SpgemmComparison comparison =
-        compare_spgemm<T>(A.view(), B.view(), line_.comparison, std::move(format));
-    if (!comparison.format.dia) comparison.product_bytes = csr_bytes<T>(C.rows(), C.nnz());
-    comparison.counts = SpgemmCounts{C.rows(), C.cols(), C.nnz(), multiplications(A, B)};
-    reports_.push_back({std::move(formula), std::move(comparison)});
+    const SpgemmCounts counts{C.rows(), C.cols(), C.nnz(), multiplications(A, B)};
+    reports_.push_back(
+        {std::move(formula), counts, std::move(format), std::move(product.device), seconds});
     return C;
   }
 

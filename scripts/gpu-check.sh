@@ -93,12 +93,12 @@ say "Building in $build on $(nproc) cores"
 mkdir -p "$build"
 step configure 120 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA=ON \
   "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$architecture" \
-  -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_BENCHMARKS=ON
+  -DCMAKE_CUDA_FLAGS=-lineinfo -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_LAB=ON
 if $multi; then
   step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_multi_tests \
     heddle-lobpcg heddle-lanczos heddle-cg
   step tests 300 ctest --test-dir "$build" --label-regex '^cuda_multi$' --output-on-failure
-  $quick || step "scaling on two GPUs" 300 bench/scaling/run.py --build "$build"
+  $quick || step "scaling on two GPUs" 300 lab/scaling/run.py --build "$build"
   cat "$logs"/tests.log "$logs"/scaling-*.log 2>/dev/null || true
   say "Summary (full output in $logs)"
   cat "$logs/summary.txt"
@@ -106,7 +106,7 @@ if $multi; then
   exit 0
 fi
 step build 420 cmake --build "$build" --parallel "$(nproc)" --target cuda_tests \
-  heddle-spmm gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench
+  spmm_timing gpu_dense gpu_eigen gpu_block_cg gpu_triangular step_bench low_precision_bench
 
 say "Running the tests labelled cuda"
 step tests 420 ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure
@@ -117,26 +117,26 @@ if ! have_gpu; then
 else
   if ! $quick; then
     say "Benchmarks"
-    step "dense operations" 60 "$build/bench/gpu_dense" 1000000
-    step "chebyshev steps" 60 "$build/bench/step_bench" cuda laplace3d 100 16
-    step "lobpcg" 30 "$build/bench/gpu_eigen" lobpcg laplace3d 100
-    step "lobpcg with chebyshev" 30 "$build/bench/gpu_eigen" lobpcg laplace3d 100 --degree 12
-    step "block lanczos" 30 "$build/bench/gpu_eigen" lanczos laplace3d 100
-    step "block cg" 60 "$build/bench/gpu_block_cg" 100 16
-    step "triangular solves" 60 "$build/bench/gpu_triangular"
-    step "spmm" 100 "$build/apps/heddle-spmm" laplace3d:160x160x160 stencil27:128x128x128 \
+    step "dense operations" 60 "$build/lab/gpu_dense" 1000000
+    step "chebyshev steps" 60 "$build/lab/step_bench" cuda laplace3d 100 16
+    step "lobpcg" 30 "$build/lab/gpu_eigen" lobpcg laplace3d 100
+    step "lobpcg with chebyshev" 30 "$build/lab/gpu_eigen" lobpcg laplace3d 100 --degree 12
+    step "block lanczos" 30 "$build/lab/gpu_eigen" lanczos laplace3d 100
+    step "block cg" 60 "$build/lab/gpu_block_cg" 100 16
+    step "triangular solves" 60 "$build/lab/gpu_triangular"
+    step "spmm" 100 "$build/lab/spmm_timing" laplace3d:160x160x160 stencil27:128x128x128 \
       elasticity3d:56x56x56 random_uniform:1000000:16 rmat:20:16 band:16384x512 \
       "${largest_matrices[@]}" --widths 8,16,32,64 \
       --kernels row_split,row_parallel,row_cached,merge,merge_path,panel_mma,staged,staged_mma,node_block
     cat "$logs"/{chebyshev-steps,lobpcg,lobpcg-with-chebyshev,block-lanczos,block-cg,triangular-solves}.log
     tail -n 3 "$logs/spmm.log"
-    step "half precision" 60 "$build/bench/low_precision_bench" elasticity3d:28,28,28 \
+    step "half precision" 60 "$build/lab/low_precision_bench" elasticity3d:28,28,28 \
       stencil27:32,32,32 --band 64,512
     cat "$logs/half-precision.log"
     if python3 -c 'import cupy' 2>/dev/null; then
-      step "cupy lobpcg" 60 python3 bench/compare/cupy_solvers.py lobpcg laplace3d 100 100
-      step "cupy eigsh" 60 python3 bench/compare/cupy_solvers.py eigsh 100 16
-      step "cupy cg" 60 python3 bench/compare/cupy_solvers.py cg 100 16
+      step "cupy lobpcg" 60 python3 lab/compare/cupy_solvers.py lobpcg laplace3d 100 100
+      step "cupy eigsh" 60 python3 lab/compare/cupy_solvers.py eigsh 100 16
+      step "cupy cg" 60 python3 lab/compare/cupy_solvers.py cg 100 16
       cat "$logs"/cupy-{lobpcg,eigsh,cg}.log
     fi
   fi

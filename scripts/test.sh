@@ -4,7 +4,7 @@
 #
 # usage: scripts/test.sh [--quick] [PART...]
 #   --format    clang-format and shellcheck over the sources, the layout of the tree, links, packaging
-#   --release   optimised build with warnings as errors, its tests (host; data where there is a
+#   --release   optimised build with warnings as errors, the lab included, its tests (host; data where there is a
 #               matrix folder; cuda where there is a GPU), an installed package and its consumer;
 #               with a CUDA toolkit all GPU code is compiled too
 #   --sanitize  host tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -48,7 +48,7 @@ sources_are_formatted() {
 
 scripts_are_clean() {
   command -v shellcheck >/dev/null || return 77
-  shellcheck -x scripts/*.sh scripts/lib/*.sh bench/compare/*.sh packaging/conda/*.sh \
+  shellcheck -x scripts/*.sh scripts/lib/*.sh lab/compare/*.sh packaging/conda/*.sh \
     cmake/*.sh .ci/run
 }
 
@@ -94,7 +94,7 @@ build_release() {
   else
     say "CUDA code is not compiled: no CUDA toolkit here"
   fi
-  configure_and_build release build/test all "${cuda[@]}"
+  configure_and_build release build/test all -DHEDDLE_BUILD_LAB=ON "${cuda[@]}"
 }
 
 run_release() {

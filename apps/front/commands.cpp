@@ -92,8 +92,8 @@ std::string overview() {
   line("solve", "finds eigenpairs, singular triplets or solutions of linear systems");
   line("plan", "says what solve would do with the same arguments, why, and in how much memory");
   line("info", "says what a sparse matrix is like, and where its eigenvalues lie");
-  line("spgemm", "multiplies sparse matrices and times the implementations");
-  line("spmm", "multiplies a sparse matrix by a block, and times the kernels of a GPU");
+  line("spgemm", "multiplies sparse matrices");
+  line("spmm", "multiplies a sparse matrix by a block");
   for (const PackageProgram& program : package_programs()) line(program.name, program.summary);
   for (const Command& command : own_commands()) line(command.name, command.summary);
   line("NAME", "runs the program heddle-NAME, from the folder of heddle or the path");

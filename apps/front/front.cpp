@@ -49,16 +49,12 @@ std::vector<std::string> all_names() {
                     "{} to solve it, heddle info {} to inspect a matrix",
                     word, word, word));
   }
-  if (word == "spmm") {
-    throw InvalidArgument(
-        "heddle-spmm is neither beside heddle nor on the path; it is built with "
-        "HEDDLE_BUILD_BENCHMARKS and CUDA");
-  }
   for (const PackageProgram& program : package_programs()) {
     if (word != program.name) continue;
     throw InvalidArgument(
         fmt::format("heddle {} belongs to heddle's Python package, and heddle-{} is neither beside "
-                    "heddle nor on the path; run pip install . in the folder of heddle's sources",
+                    "heddle nor on the path; run pip install '.[study]' in the folder of heddle's "
+                    "sources",
                     word, word));
   }
   const std::vector<std::string> names = all_names();

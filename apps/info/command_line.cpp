@@ -19,8 +19,6 @@ Examples:
   heddle-info rmat:16:8 --transform laplacian
   heddle-info laplace2d:300,300 --spectrum --bins 40
   heddle-info elasticity3d:24,24,24 --multigrid
-  heddle-info mycielskian14.mtx.gz --blocks
-  heddle-info unstructured.mtx --orders
   heddle-info --list-generators
 
 Exit codes:
@@ -67,15 +65,7 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
          "bodies bring theirs")
       ->type_name("FILE")
       ->needs(multigrid);
-  app.add_flag("--blocks", line.blocks,
-               "count the dense blocks that tensor cores would multiply, before and after "
-               "clustering rows and columns");
-  app.add_flag("--orders", line.orders,
-               "find other orders of rows and columns and predict what they are worth to products");
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");
-  app.add_option("--roofline", line.roofline,
-                 "write a picture of the throughput that is predicted for each GPU kernel (SVG)")
-      ->type_name("FILE");
   app.add_flag("--list-generators", line.list_generators,
                "list the structures that can be generated, and stop");
   app.set_version_flag("--version", version_text(kInfoName));

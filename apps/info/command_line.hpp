@@ -19,10 +19,7 @@ struct InfoCommandLine {
   Index bins = 20;
   bool multigrid = false;
   std::string coordinates;  ///< a file with the positions of the nodes for multigrid, empty: none
-  bool blocks = false;
-  bool orders = false;
-  std::string json;      ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
-  std::string roofline;  ///< a file for the roofline as SVG, empty: none
+  std::string json;  ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
   bool list_generators = false;
 };
 

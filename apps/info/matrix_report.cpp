@@ -69,8 +69,7 @@ MatrixReport inspect(HostContext& context, std::string name, CsrView<double, Hos
     const DeviceSpeed device;
     const KernelChoice cuda = choose_by_model(report.features, N, sizeof(double), device);
     report.kernels.push_back({N, plan.compulsory_bytes(N), std::string(plan.kernel(N)),
-                              plan.reason(N), std::string(cuda.kernel), cuda.reason,
-                              predict_kernels(report.features, N, sizeof(double), device)});
+                              plan.reason(N), std::string(cuda.kernel), cuda.reason});
   }
   return report;
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <heddle/apps/info/blocks.hpp>
-#include <heddle/apps/info/orders.hpp>
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
@@ -37,8 +35,6 @@ struct KernelReport {
   std::string host_reason;
   std::string cuda;
   std::string cuda_reason;
-  /// By the model, in double precision, the fastest first. Empty without entries.
-  std::vector<KernelPrediction> predictions = {};
 };
 
 /// Everything about one matrix.
@@ -52,14 +48,12 @@ struct MatrixReport {
   std::optional<DiagonalReport> diagonal;    ///< of a square matrix with rows
   std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
   std::vector<KernelReport> kernels;         ///< one entry per width
-  std::optional<BlockReport> blocks;         ///< if they were requested
-  std::optional<OrderReport> orders;         ///< if they were requested
   std::optional<SpectrumReport> spectrum;    ///< if it was requested
   std::vector<OperatorLevel> levels;         ///< of multigrid, if they were requested
 };
 
-/// Inspects A except for its spectrum, its blocks and its orders. The report uses `name` for A.
-/// Kernels of a GPU are predicted for the device of `DeviceSpeed`'s defaults.
+/// Inspects A except for its spectrum and its levels. The report uses `name` for A. Kernels of a
+/// GPU are chosen for the device of `DeviceSpeed`'s defaults.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 
@@ -70,8 +64,5 @@ std::string to_text(const MatrixReport& report);
 /// The report as an indented JSON document. Rows and columns count from 0. Numbers that are not
 /// finite become null.
 std::string to_json(const MatrixReport& report);
-
-/// The predictions of the report as a roofline (`roofline_svg`).
-std::string to_roofline(const MatrixReport& report);
 
 }  // namespace heddle::apps

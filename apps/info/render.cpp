@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
-#include <heddle/apps/info/roofline.hpp>
 #include <heddle/apps/report/levels.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <iterator>
@@ -128,62 +127,13 @@ void append_kernels(fmt::memory_buffer& text, const char* title, const MatrixRep
   }
 }
 
-/// GFLOP/s of a prediction.
-double rate_of(const MatrixReport& report, Index N, const KernelPrediction& prediction) {
-  return 2e-9 * static_cast<double>(report.features.nnz) * static_cast<double>(N) /
-         prediction.seconds;
-}
-
-/// The predicted throughput of every kernel for every width, and what bounds the fastest.
-void append_predictions(fmt::memory_buffer& text, const MatrixReport& report) {
-  if (report.kernels.empty() || report.kernels.front().predictions.empty()) return;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "\nPredicted GFLOP/s in double precision on an NVIDIA H200\n{:<18}", "N");
-  std::vector<std::string_view> kernels;
-  for (const KernelReport& line : report.kernels) {
-    fmt::format_to(out, "{:>9}", line.N);
-    for (const KernelPrediction& prediction : line.predictions) {
-      if (std::find(kernels.begin(), kernels.end(), prediction.kernel) == kernels.end()) {
-        kernels.push_back(prediction.kernel);
-      }
-    }
-  }
-  for (const std::string_view kernel : kernels) {
-    fmt::format_to(out, "\n{:<18}", kernel);
-    for (const KernelReport& line : report.kernels) {
-      const auto& all = line.predictions;
-      const auto own = std::find_if(all.begin(), all.end(), [&](const KernelPrediction& one) {
-        return one.kernel == kernel;
-      });
-      fmt::format_to(out, "{:>9}",
-                     own == all.end() ? std::string("-")
-                                      : fmt::format("{:.0f}", rate_of(report, line.N, *own)));
-    }
-  }
-  fmt::format_to(out, "\n");
-}
-
-nlohmann::ordered_json predictions_json(const MatrixReport& report, const KernelReport& line) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const KernelPrediction& prediction : line.predictions) {
-    all.push_back({{"kernel", prediction.kernel},
-                   {"seconds", prediction.seconds},
-                   {"gflops", rate_of(report, line.N, prediction)},
-                   {"bound_by", prediction.bound_by()},
-                   {"memory_bytes", prediction.memory_bytes},
-                   {"l2_bytes", prediction.l2_bytes}});
-  }
-  return all;
-}
-
 nlohmann::ordered_json kernels_json(const MatrixReport& report) {
   nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
   for (const KernelReport& line : report.kernels) {
     kernels.push_back({{"N", line.N},
                        {"compulsory_bytes", line.compulsory_bytes},
                        {"host", {{"kernel", line.host}, {"reason", line.host_reason}}},
-                       {"cuda", {{"kernel", line.cuda}, {"reason", line.cuda_reason}}},
-                       {"predictions", predictions_json(report, line)}});
+                       {"cuda", {{"kernel", line.cuda}, {"reason", line.cuda_reason}}}});
   }
   return kernels;
 }
@@ -201,60 +151,6 @@ void append_spectrum(fmt::memory_buffer& text, const SpectrumReport& spectrum) {
     fmt::format_to(out, "{:>13.6g}  {:>13.6g}  {:>12.1f}  {:>9.1f}  {:>12.1f}\n", spectrum.edge(k),
                    spectrum.edge(k + 1), std::max(0.0, bin.count), bin.deviation, total);
   }
-}
-
-nlohmann::ordered_json distribution_json(const BlockCounts& counts) {
-  return {{"mean", counts.mean()},
-          {"deviation", counts.deviation()},
-          {"min", counts.quantile(0)},
-          {"median", counts.quantile(.5)},
-          {"percentile_95", counts.quantile(.95)},
-          {"max", counts.quantile(1)}};
-}
-
-nlohmann::ordered_json blocks_json(const BlockReport& report) {
-  nlohmann::ordered_json blocks = nlohmann::ordered_json::array();
-  for (const BlockLine& line : report.blocks) {
-    blocks.push_back({{"shape", {line.counts.shape.height, line.counts.shape.width}},
-                      {"order", order_name(line.order)},
-                      {"blocks", line.counts.blocks()},
-                      {"fill", line.counts.fill()},
-                      {"per_block_row", distribution_json(line.counts)},
-                      {"bytes_per_entry", {{"half", line.half_bytes}, {"tf32", line.tf32_bytes}}},
-                      {"seconds", line.seconds},
-                      {"predicted_seconds", line.predicted},
-                      {"kept", line.kept}});
-  }
-  nlohmann::ordered_json panels = nlohmann::ordered_json::array();
-  for (const PanelLine& line : report.panels) {
-    panels.push_back({{"rows", line.columns.shape.height},
-                      {"order", order_name(line.order)},
-                      {"columns", line.columns.blocks()},
-                      {"fill", line.columns.fill()},
-                      {"per_panel", distribution_json(line.columns)},
-                      {"bytes_per_entry", {{"half", line.half_bytes}, {"tf32", line.tf32_bytes}}}});
-  }
-  return {{"dense", std::move(blocks)}, {"panels", std::move(panels)}};
-}
-
-nlohmann::ordered_json orders_json(const OrderReport& report) {
-  nlohmann::ordered_json orders = nlohmann::ordered_json::array();
-  for (const OrderLine& line : report.lines) {
-    nlohmann::ordered_json values = nlohmann::ordered_json::array();
-    for (const OrderValue& value : line.values) {
-      values.push_back({{"device", value.on_gpu ? "cuda" : "host"},
-                        {"N", value.N},
-                        {"predicted_seconds", value.seconds},
-                        {"repaid_after", value.products},
-                        {"kept", value.kept}});
-    }
-    orders.push_back({{"order", row_order_name(line.order)},
-                      {"failure", line.failure},
-                      {"seconds", line.found_seconds},
-                      {"predicted_order_seconds", line.order_seconds},
-                      {"products", std::move(values)}});
-  }
-  return {{"lines", std::move(orders)}, {"auto", report.chosen}};
 }
 
 nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
@@ -284,9 +180,6 @@ std::string to_text(const MatrixReport& report) {
       text, "SpMM with N columns on a GPU", report,
       [](const KernelReport& line) -> const std::string& { return line.cuda; },
       [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
-  append_predictions(text, report);
-  if (report.blocks) text.append(to_text(*report.blocks));
-  if (report.orders) text.append(to_text(*report.orders));
   if (report.spectrum) append_spectrum(text, *report.spectrum);
   if (!report.levels.empty()) {
     fmt::format_to(std::back_inserter(text), "\nLevels of multigrid\n{}",
@@ -341,23 +234,9 @@ std::string to_json(const MatrixReport& report) {
     json["gershgorin"] = {report.gershgorin->lower, report.gershgorin->upper};
   }
   json["kernels"] = kernels_json(report);
-  if (report.blocks) json["blocks"] = blocks_json(*report.blocks);
-  if (report.orders) json["orders"] = orders_json(*report.orders);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
   if (!report.levels.empty()) json["multigrid"] = levels_json(report.levels);
   return json.dump(2) + "\n";
-}
-
-std::string to_roofline(const MatrixReport& report) {
-  std::vector<RooflinePoint> points;
-  for (const KernelReport& line : report.kernels) {
-    for (const KernelPrediction& prediction : line.predictions) {
-      points.push_back(roofline_point(report.features, line.N, sizeof(double), prediction, 0));
-    }
-  }
-  return roofline_svg(
-      fmt::format("{}: SpMM in double precision, predicted for an NVIDIA H200", report.name),
-      points, {});
 }
 
 }  // namespace heddle::apps

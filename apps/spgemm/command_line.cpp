@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <heddle/apps/first_line_option.hpp>
 #include <heddle/apps/number_checks.hpp>
 #include <heddle/apps/spgemm/command_line.hpp>
@@ -15,12 +14,12 @@ namespace {
 
 constexpr const char* kFooter = R"(
 Examples:
-  heddle-spgemm A.mtx                                the product A A, timed
+  heddle-spgemm A.mtx                                the product A A
   heddle-spgemm A.mtx B.mtx -o C.mtx                 A B, written to a file
   heddle-spgemm A.mtx --transpose                    A Aᵀ
   heddle-spgemm laplace3d:64,64,64 --power 3
   heddle-spgemm K.mtx --galerkin P.mtx -o coarse.mtx
-  heddle-spgemm rmat:16:8 --implementations cpu --json
+  heddle-spgemm rmat:16:8 --json
   heddle-spgemm band:100000,2 --format dia           by diagonals; auto does so for bands
 
 Exit codes:
@@ -29,12 +28,10 @@ Exit codes:
     2  an input file that cannot be used, or a result that cannot be written
     5  a device that is missing or fails, or out of memory)";
 
-constexpr const char* kSummary =
-    "Multiplies sparse matrices and times the implementations against each other.";
+constexpr const char* kSummary = "Multiplies sparse matrices, on a GPU where there is one.";
 
 /// What the options of the parser cannot store in a `SpgemmCommandLine` themselves.
 struct Words {
-  std::vector<std::string> implementations = {"cpu", "gpu", "hybrid", "cusparse"};
   std::string precision = "double";
   std::string format = "auto";
 };
@@ -60,24 +57,17 @@ void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) kinds[i]->excludes(kinds[j]);
   }
-  app.add_option("--implementations", words.implementations,
-                 "those to time; none: the result alone")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(
-          CLI::IsMember({"cpu", "gpu", "hybrid", "cusparse", "column-row", "none"}).description(""))
-      ->type_name("cpu|gpu|hybrid|cusparse|column-row|none");
   app.add_option("--precision", words.precision, "of the factors and the product")
       ->check(CLI::IsMember({"double", "single"}).description(""))
       ->type_name("double|single")
       ->capture_default_str();
   app.add_option("--format", words.format,
                  "csr: compressed rows; dia: diagonals; auto: diagonals where both factors are "
-                 "bands. Of cpu, gpu, hybrid and the result's computation")
+                 "bands")
       ->check(CLI::IsMember({"auto", "csr", "dia"}).description(""))
       ->type_name("auto|csr|dia")
       ->capture_default_str();
-  app.add_option("--threads", line.comparison.threads, "threads of the host; 0: by the machine")
+  app.add_option("--threads", line.threads, "threads of the host; 0: by the machine")
       ->check(at_least(0))
       ->type_name("N");
   app.add_option("--device-memory", line.device_megabytes,
@@ -92,10 +82,6 @@ void add_options(CLI::App& app, SpgemmCommandLine& line, Words& words) {
   app.set_version_flag("--version", version_text(kSpgemmName));
 }
 
-bool contains(const std::vector<std::string>& words, const char* word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 }  // namespace
 
 std::optional<SpgemmCommandLine> parse_spgemm_command_line(int argc, const char* const* argv) {
@@ -108,12 +94,6 @@ std::optional<SpgemmCommandLine> parse_spgemm_command_line(int argc, const char*
     throw InvalidArgument(fmt::format("a matrix is missing; usage: {} A [B], see {} --help",
                                       kSpgemmName, kSpgemmName));
   }
-  const bool none = contains(words.implementations, "none");
-  line.comparison.cpu = !none && contains(words.implementations, "cpu");
-  line.comparison.gpu = !none && contains(words.implementations, "gpu");
-  line.comparison.hybrid = !none && contains(words.implementations, "hybrid");
-  line.comparison.cusparse = !none && contains(words.implementations, "cusparse");
-  line.comparison.column_row = !none && contains(words.implementations, "column-row");
   if (words.format != "auto") {
     line.format = words.format == "dia" ? SpgemmFormat::dia : SpgemmFormat::csr;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/apps/program_help.hpp>
-#include <heddle/apps/spgemm/comparison.hpp>
+#include <heddle/apps/spgemm/format.hpp>
 #include <heddle/linalg/edge_list/edge_list.hpp>
 #include <optional>
 #include <string>
@@ -20,9 +20,9 @@ struct SpgemmCommandLine {
   FirstLine first_line = FirstLine::automatic;
   SpgemmFormat format = SpgemmFormat::automatic;
   double device_megabytes = 0;  ///< of C on a GPU at a time. 0: what is free
-  SpgemmComparisonOptions comparison;
-  std::string output;  ///< a Matrix Market file for the result. Empty: none
-  std::string json;    ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
+  int threads = 0;              ///< of the host, 0: by the machine
+  std::string output;           ///< a Matrix Market file for the result. Empty: none
+  std::string json;  ///< a file for the report as JSON, `-` for stdout, empty: text on stdout
 };
 
 inline constexpr const char* kSpgemmName = "heddle-spgemm";

@@ -1,33 +1,16 @@
 #pragma once
 
 #include <heddle/apps/program_help.hpp>
-#include <heddle/apps/spmm/comparison.hpp>
 #include <heddle/apps/spmm/product.hpp>
-#include <heddle/apps/spmm/reordering.hpp>
-#include <heddle/linalg/edge_list/edge_list.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace heddle::apps {
 
-/// The command line of heddle-spmm. With a block to multiply, products are computed. Without,
-/// kernels are timed on a GPU, or products in other orders of rows and columns.
+/// The command line of heddle-spmm.
 struct SpmmCommandLine {
-  std::vector<std::string> matrices;
-  FirstLine first_line = FirstLine::automatic;
   SpmmProductOptions product;
-  ReorderingOptions reordering;
-  std::vector<std::string> timed_precisions;  ///< "double", "single"
-  ComparisonOptions comparison;
-  bool explain = false;
-  std::string json;      ///< a file for all numbers, `-` for stdout
-  std::string roofline;  ///< a file for the roofline as SVG, empty: none
-
-  bool reorders() const noexcept { return reordering.all || !reordering.orders.empty(); }
-  bool multiplies() const noexcept {
-    return !reorders() && (!product.block.empty() || product.columns > 0);
-  }
+  std::string json;  ///< a file for the report as JSON, `-` for stdout
 };
 
 inline constexpr const char* kSpmmName = "heddle-spmm";

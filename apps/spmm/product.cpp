@@ -40,11 +40,11 @@ void write_block(const std::string& path, ConstBlockView<T, HostSpace> C) {
   write_matrix_market(path, C);
 }
 
-/// The products of one run, computed where the context does.
+/// The product of one run, computed where the context does.
 template <class Ctx>
-class Products {
+class Product {
  public:
-  Products(Ctx& context, HostContext& host, const SpmmProductOptions& options)
+  Product(Ctx& context, HostContext& host, const SpmmProductOptions& options)
       : context_(context), host_(host), options_(options) {
     A_ = read_input(options.matrix, "A", [this](const std::filesystem::path& path) {
       return detail::load_matrix(host_, path.string(), options_.first_line);
@@ -65,26 +65,15 @@ class Products {
   }
 
   SpmmProductReport report() {
-    SpmmProductReport report{name_of(context_), A_.rows(),      A_.cols(), A_.nnz(),
-                             B_.cols(),         options_.check, {}};
-    for (const ProductPrecision precision : options_.precisions) {
-      report.lines.push_back(line(precision));
-    }
-    return report;
-  }
-
- private:
-  SpmmProductLine line(ProductPrecision precision) {
-    switch (precision) {
+    switch (options_.precision) {
       case ProductPrecision::single_precision:
-        return plain<float>(precision);
+        return plain<float>();
       case ProductPrecision::double_precision:
-        return plain<double>(precision);
+        return plain<double>();
       default:
-        check_values(precision, options_.scaling);
-        return with_narrow_float(precision, [&]<class V>(V) {
+        check_values(options_.scaling);
+        return with_narrow_float(options_.precision, [&]<class V>(V) {
           return finish<float>(
-              precision,
               narrow_product<V>(context_, host_, std::as_const(A_).view(),
                                 converted<double>(host_, std::as_const(B_).view()),
                                 {options_.scaling, options_.fastest_order, options_.by_columns}));
@@ -92,19 +81,19 @@ class Products {
     }
   }
 
+ private:
   template <Scalar T>
-  SpmmProductLine plain(ProductPrecision precision) {
+  SpmmProductReport plain() {
     // Values beyond the range of T are refused. Scaling would not be undone.
-    check_values(precision, RangeScaling::none);
-    return finish<T>(
-        precision,
-        plain_product(context_, host_, convert<T>(host_, std::as_const(A_).view()),
-                      converted<T>(host_, std::as_const(B_).view()), options_.by_columns));
+    check_values(RangeScaling::none);
+    return finish<T>(plain_product(context_, host_, convert<T>(host_, std::as_const(A_).view()),
+                                   converted<T>(host_, std::as_const(B_).view()),
+                                   {options_.kernel, options_.by_columns}));
   }
 
   /// Refuses values of A and B that the precision cannot take.
-  void check_values(ProductPrecision precision, RangeScaling scaling) {
-    const auto& limits = limits_of(precision);
+  void check_values(RangeScaling scaling) {
+    const auto& limits = limits_of(options_.precision);
     row_exponents(host_, std::as_const(A_).view(), scaling, limits.largest, limits.name);
     std::vector<std::int32_t> unused(static_cast<std::size_t>(B_.cols()));
     column_exponents(host_, std::as_const(B_).view(), scaling, limits.largest, limits.name,
@@ -127,23 +116,38 @@ class Products {
 
   /// Checks C and writes it.
   template <Scalar T>
-  SpmmProductLine finish(ProductPrecision precision, const ComputedProduct<T>& product) {
+  SpmmProductReport finish(const ComputedProduct<T>& product) {
     const ConstBlockView<T, HostSpace> C = product.C.view();
     check_range<T>(C);
-    SpmmProductLine line{precision,       product.setup_seconds, product.seconds,
-                         product.storage, product.order,         {}};
-    if (options_.check) {
-      line.error = product_error<T>(host_, std::as_const(A_).view(), std::as_const(B_).view(), C,
-                                    precision, {product.row_exponents, product.column_exponents});
-      if (!(line.error.share <= 1)) {
-        throw Error(fmt::format(
-            "the {} product is wrong: entry ({}, {}) of C is off by {:.3g} times its error bound",
-            limits_of(precision).name, line.error.row + 1, line.error.column + 1,
-            line.error.share));
-      }
-    }
+    SpmmProductReport report{.device = name_of(context_),
+                             .rows = A_.rows(),
+                             .cols = A_.cols(),
+                             .nnz = A_.nnz(),
+                             .columns = B_.cols(),
+                             .precision = options_.precision,
+                             .kernel = product.kernel,
+                             .reason = product.reason,
+                             .setup_seconds = product.setup_seconds,
+                             .seconds = product.seconds,
+                             .storage = product.storage,
+                             .order = product.order,
+                             .checked = options_.check,
+                             .error = {}};
+    if (options_.check) report.error = checked_error<T>(product);
     if (!options_.output.empty()) write_block(options_.output, C);
-    return line;
+    return report;
+  }
+
+  /// Throws `Error` if C passes its error bound.
+  template <Scalar T>
+  ProductError checked_error(const ComputedProduct<T>& product) {
+    const ProductError error = product_error<T>(
+        host_, std::as_const(A_).view(), std::as_const(B_).view(), product.C.view(),
+        options_.precision, {product.row_exponents, product.column_exponents});
+    if (error.share <= 1) return error;
+    throw Error(fmt::format(
+        "the {} product is wrong: entry ({}, {}) of C is off by {:.3g} times its error bound",
+        limits_of(options_.precision).name, error.row + 1, error.column + 1, error.share));
   }
 
   Ctx& context_;
@@ -163,12 +167,12 @@ void check_output_name(const std::string& path) {
 
 SpmmProductReport multiply(const SpmmProductOptions& options) {
   HostContext host(options.threads);
-  if (!options.on_gpu) return Products<HostContext>(host, host, options).report();
+  if (!options.on_gpu) return Product<HostContext>(host, host, options).report();
 #ifdef HEDDLE_HAS_CUDA
   const std::string reason = cuda_unavailable_reason();
   if (reason.empty()) {
     CudaContext context;
-    return Products<CudaContext>(context, host, options).report();
+    return Product<CudaContext>(context, host, options).report();
   }
 #else
   const std::string reason = "this build has no CUDA";
@@ -179,59 +183,53 @@ SpmmProductReport multiply(const SpmmProductOptions& options) {
 std::string to_text(const SpmmProductReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out,
-                 "C = A B on {}: A {}x{} with {} entries, B {}x{}\n"
-                 "{:<10}{:>12}{:>12}{:>10}",
-                 report.device, report.rows, report.cols, report.nnz, report.cols, report.columns,
-                 "precision", "setup ms", "product ms", "GFLOP/s");
+  const std::string_view precision = limits_of(report.precision).name;
+  fmt::format_to(out, "C = A B on {} in {} precision: A {}x{} with {} entries, B {}x{}\n",
+                 report.device, precision, report.rows, report.cols, report.nnz, report.cols,
+                 report.columns);
+  if (!report.kernel.empty()) {
+    fmt::format_to(out, "kernel: {} ({})\n", report.kernel, report.reason);
+  }
+  if (!report.storage.empty()) fmt::format_to(out, "A in {}\n", report.storage);
+  if (!report.order.empty()) fmt::format_to(out, "order: {}\n", report.order);
+  const double flops = 2 * static_cast<double>(report.nnz) * static_cast<double>(report.columns);
+  fmt::format_to(out, "time: {:.3f} ms, {:.2f} GFLOP/s, after a setup of {:.3f} ms\n",
+                 1e3 * report.seconds, report.seconds > 0 ? 1e-9 * flops / report.seconds : 0,
+                 1e3 * report.setup_seconds);
   if (report.checked) {
-    fmt::format_to(out, "{:>16}{:>14}{:>18}", "largest error", "its bound", "worst error/bound");
+    fmt::format_to(out, "largest error: {:.3e}, its bound {:.3e}, worst error/bound {:.4f}\n",
+                   report.error.largest, report.error.bound, report.error.share);
   }
-  fmt::format_to(out, "\n");
-  for (const SpmmProductLine& line : report.lines) {
-    const double flops = 2 * static_cast<double>(report.nnz) * static_cast<double>(report.columns);
-    fmt::format_to(out, "{:<10}{:>12.3f}{:>12.3f}{:>10.2f}", limits_of(line.precision).name,
-                   1e3 * line.setup_seconds, 1e3 * line.seconds,
-                   line.seconds > 0 ? 1e-9 * flops / line.seconds : 0);
-    if (report.checked) {
-      fmt::format_to(out, "{:>16.3e}{:>14.3e}{:>18.4f}", line.error.largest, line.error.bound,
-                     line.error.share);
-    }
-    if (!line.storage.empty()) fmt::format_to(out, "  A in {}", line.storage);
-    fmt::format_to(out, "{}{}\n", line.order.empty() ? "" : ", order: ", line.order);
-  }
-  for (const SpmmProductLine& line : report.lines) {
-    if (line.error.underflows == 0) continue;
+  if (report.error.underflows > 0) {
     fmt::format_to(out,
                    "warning: {} of {} entries of the {} product have lost digits, because numbers "
                    "lie below the range of the precision: choose a longer one, or scale A or B\n",
-                   line.error.underflows, report.rows * report.columns,
-                   limits_of(line.precision).name);
+                   report.error.underflows, report.rows * report.columns, precision);
   }
   return text;
 }
 
 std::string to_json(const SpmmProductReport& report) {
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  for (const SpmmProductLine& line : report.lines) {
-    nlohmann::ordered_json entry = {{"precision", limits_of(line.precision).name},
-                                    {"setup_seconds", line.setup_seconds},
-                                    {"seconds", line.seconds}};
-    if (!line.storage.empty()) entry["storage"] = line.storage;
-    if (!line.order.empty()) entry["order"] = line.order;
-    if (report.checked) {
-      entry["largest_error"] = line.error.largest;
-      entry["bound"] = line.error.bound;
-      entry["worst_share_of_bound"] = line.error.share;
-      entry["underflowed_entries"] = line.error.underflows;
-    }
-    lines.push_back(std::move(entry));
+  nlohmann::ordered_json json = {
+      {"device", report.device},   {"rows", report.rows},
+      {"cols", report.cols},       {"nnz", report.nnz},
+      {"columns", report.columns}, {"precision", limits_of(report.precision).name}};
+  const auto put = [&json](const char* key, const std::string& value) {
+    if (!value.empty()) json[key] = value;
+  };
+  put("kernel", report.kernel);
+  put("reason", report.reason);
+  put("storage", report.storage);
+  put("order", report.order);
+  json["setup_seconds"] = report.setup_seconds;
+  json["seconds"] = report.seconds;
+  if (report.checked) {
+    json["largest_error"] = report.error.largest;
+    json["bound"] = report.error.bound;
+    json["worst_share_of_bound"] = report.error.share;
+    json["underflowed_entries"] = report.error.underflows;
   }
-  return nlohmann::ordered_json{{"device", report.device},   {"rows", report.rows},
-                                {"cols", report.cols},       {"nnz", report.nnz},
-                                {"columns", report.columns}, {"products", std::move(lines)}}
-             .dump(2) +
-         "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace heddle::apps

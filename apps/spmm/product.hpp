@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// Products C = A B of heddle-spmm.
+/// The product C = A B of heddle-spmm.
 namespace heddle::apps {
 
 struct SpmmProductOptions {
@@ -15,7 +15,8 @@ struct SpmmProductOptions {
   std::string block;  ///< a file with B. Empty: a random B of `columns` columns
   Index columns = 0;
   std::string output;  ///< a file for C, .npy or .mtx. Empty: none
-  std::vector<ProductPrecision> precisions = {ProductPrecision::double_precision};
+  ProductPrecision precision = ProductPrecision::double_precision;
+  std::string kernel = "auto";  ///< in single and double precision
   RangeScaling scaling = RangeScaling::powers_of_two;
   bool check = true;  ///< compare with the exact product
   int threads = 0;    ///< of the host; 0: by the machine
@@ -24,30 +25,27 @@ struct SpmmProductOptions {
   bool by_columns = false;     ///< B and C are stored by columns; in short types B alone
 };
 
-/// A product in one precision.
-struct SpmmProductLine {
-  ProductPrecision precision = ProductPrecision::double_precision;
-  double setup_seconds = 0;  ///< A is inspected, rounded and copied to the GPU, B is copied to it
-  double seconds = 0;        ///< of the product, B's rounding and C's scaling included
-  std::string storage;       ///< of A on a GPU in short number types, else empty
-  std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
-  ProductError error;
-};
-
 struct SpmmProductReport {
   std::string device;  ///< "the host", or the GPU's name
   Index rows = 0;
   Index cols = 0;
   Index nnz = 0;
   Index columns = 0;
+  ProductPrecision precision = ProductPrecision::double_precision;
+  std::string kernel;  ///< its name, and why; empty in short number types
+  std::string reason;
+  double setup_seconds = 0;  ///< A is inspected, rounded and copied to the GPU, B is copied to it
+  double seconds = 0;        ///< of the product, B's rounding and C's scaling included
+  std::string storage;       ///< of A on a GPU in short number types, else empty
+  std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
   bool checked = true;
-  std::vector<SpmmProductLine> lines;
+  ProductError error;
 };
 
 /// Throws `InvalidArgument` unless `path` ends in .npy or .mtx.
 void check_output_name(const std::string& path);
 
-/// Computes the products and writes C of the only precision. Throws `InvalidArgument` if shapes do
+/// Computes the product and writes C. Throws `InvalidArgument` if shapes do
 /// not fit and for values that a precision cannot take, `InputError` for files, `DeviceError` if a
 /// GPU is asked for and cannot be used, `Error` if a product passes its error bound.
 SpmmProductReport multiply(const SpmmProductOptions& options);

@@ -6,7 +6,6 @@
 #include <heddle/spmm/spmm.hpp>
 #include <utility>
 #ifdef HEDDLE_HAS_CUDA
-#include <heddle/apps/info/blocks.hpp>
 #include <heddle/spmm/low_precision/block_order_cuda.hpp>
 #include <heddle/spmm/low_precision/low_precision_cuda.hpp>
 #endif
@@ -70,7 +69,7 @@ OrderedPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
   }
   OrderedPlan<V, CudaContext> made{{context, host, A, options.scaling, ordering.order}, "", ""};
   made.storage = storage_name(made.plan.storage());
-  if (!made.plan.in_rows()) made.order = order_name(ordering.kind);
+  if (!made.plan.in_rows()) made.order = reordering_name(ordering.kind);
   return made;
 }
 
@@ -96,14 +95,15 @@ Buffer<double, typename Ctx::Space> placed_by_columns(Ctx& context, HostContext&
 
 template <Scalar T, class Ctx>
 ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<T> A,
-                                 MultiVector<T, HostSpace> B, bool by_columns) {
+                                 MultiVector<T, HostSpace> B, const PlainOptions& options) {
   using Space = typename Ctx::Space;
   ComputedProduct<T> product;
   const Index N = B.cols();
+  const bool by_columns = options.by_columns;
   if (by_columns) B = transposed(host, std::as_const(B).view());
   const auto begin = Clock::now();
   const auto placed = place(context, std::move(A));
-  const SpmmPlan<T, Ctx> plan(context, placed.view());
+  const SpmmPlan<T, Ctx> plan(context, placed.view(), {options.kernel});
   ColumnMajorProduct<T, Ctx> columns(plan, placed.rows(), placed.cols());
   const auto X = place(context, std::move(B));
   MultiVector<T, Space> Y(context, by_columns ? N : placed.rows(), by_columns ? placed.rows() : N);
@@ -112,6 +112,8 @@ ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<
     if (by_columns) return columns.multiply(context, T{1}, X.view(), T{0}, Y.view());
     plan.multiply(context, T{1}, X.view(), T{0}, Y.view());
   });
+  product.kernel = plan.kernel(N);
+  product.reason = plan.reason(N);
   product.C = fetch(context, host, std::move(Y));
   if (by_columns) product.C = transposed(host, std::as_const(product.C).view());
   return product;
@@ -147,7 +149,7 @@ ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<d
 
 #define HEDDLE_INSTANTIATE_PLAIN(T, CTX)                                          \
   template ComputedProduct<T> plain_product(CTX&, HostContext&, HostCsrMatrix<T>, \
-                                            MultiVector<T, HostSpace>, bool);
+                                            MultiVector<T, HostSpace>, const PlainOptions&);
 #define HEDDLE_INSTANTIATE_NARROW(V, CTX)                                             \
   template ComputedProduct<float> narrow_product<V>(                                  \
       CTX&, HostContext&, CsrView<double, HostSpace>, MultiVector<double, HostSpace>, \

@@ -14,18 +14,25 @@ template <Scalar T>
 struct ComputedProduct {
   double setup_seconds = 0;  ///< the plan of A, and copies to a GPU
   double seconds = 0;        ///< of the product; on a GPU, of the second one
-  std::string storage;       ///< of A on a GPU in short number types, else empty
-  std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
+  std::string kernel;        ///< its name, and why; empty in short number types
+  std::string reason;
+  std::string storage;  ///< of A on a GPU in short number types, else empty
+  std::string order;    ///< of A's rows and columns in blocks; empty: not in blocks
   MultiVector<T, HostSpace> C;
   std::vector<std::int32_t> row_exponents;  ///< A's rows were scaled by these powers of two
   std::vector<std::int32_t> column_exponents;
 };
 
-/// In the precision of A and B. With `by_columns`, the blocks are stored by columns for the
-/// product. Throws `OutOfMemory`, `DeviceError`.
+struct PlainOptions {
+  std::string kernel;       ///< `SpmmOptions::kernel`
+  bool by_columns = false;  ///< B and C are stored by columns for the product
+};
+
+/// In the precision of A and B. Throws `InvalidArgument` for an unknown kernel, `OutOfMemory`,
+/// `DeviceError`.
 template <Scalar T, class Ctx>
 ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<T> A,
-                                 MultiVector<T, HostSpace> B, bool by_columns);
+                                 MultiVector<T, HostSpace> B, const PlainOptions& options);
 
 struct NarrowOptions {
   RangeScaling scaling = RangeScaling::powers_of_two;

@@ -260,7 +260,6 @@ void check_kernel(const Machine& machine, const Request& request) {
 
 void check_kind(const Facts& facts, const Request& request, bool chosen) {
   check_request(request, asked_problem(request, facts), chosen);
-  if (request.method == Method::automatic) return;
   check_method(request, facts);
   check_constraints(request, facts);
   check_callables(request, facts);

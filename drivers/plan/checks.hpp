@@ -9,7 +9,7 @@
 /// problem or another field rules out `RequestError`.
 namespace heddle::detail {
 
-/// Checks the request by `check_request`, and that the method, if it has been chosen, solves this
+/// Checks the request by `check_request`, and that the method, which has been chosen, solves this
 /// kind of problem. `chosen`: as there.
 void check_kind(const Facts& facts, const Request& request, bool chosen);
 

@@ -64,7 +64,7 @@ constexpr double kMostShare = 0.9;
 
 ConsistentRhs::ConsistentRhs(HostContext& context, const Block& rhs, const Facts& facts,
                              const Request& request)
-    : rhs_(rhs), asked_(request.project_rhs), known_(facts.null_space != nullptr) {
+    : asked_(request.project_rhs), known_(facts.null_space != nullptr) {
   if (is_eigensolver(request.method) || !known_) return;
   MultiVector<double, HostSpace> B(context, rhs.rows(), rhs.cols());
   copy<double>(context, rhs.view(), B.view());

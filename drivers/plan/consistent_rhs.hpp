@@ -16,9 +16,9 @@ class ConsistentRhs {
   /// Finds the parts of `rhs`. Does nothing for eigenproblems, and where no null vector is known.
   ConsistentRhs(HostContext& context, const Block& rhs, const Facts& facts, const Request& request);
 
-  /// The right-hand sides without the parts, unless these are nothing but rounding. The solution
-  /// then is one of least residual.
-  const Block& rhs() const noexcept { return rhs_; }
+  /// `given`, from which this was made, without the parts, unless these are nothing but rounding.
+  /// The solution then is one of least residual.
+  const Block& of(const Block& given) const noexcept { return parts_.empty() ? given : rhs_; }
 
   /// The tolerance of `request`, or, unless `project_rhs` asks for the removal, one so much smaller
   /// that residuals with parts within the tolerance still meet it.
@@ -30,7 +30,7 @@ class ConsistentRhs {
   void report(Solution& solution) const;
 
  private:
-  Block rhs_{};
+  Block rhs_{};                   // without the parts
   bool asked_ = false;            // by project_rhs
   bool known_ = false;            // whether null vectors are known
   double share_ = 0;              // the largest one of the tolerance, of parts that leave room

@@ -13,7 +13,7 @@ namespace {
 Facts facts_about(HostContext& host, const Machine& machine, const Problem& problem,
                   const Request& request, const Monitor& monitor) {
   Facts facts = shape_of(problem, machine.processes);
-  check_kind(facts, request, request.method == Method::automatic);
+  if (request.method != Method::automatic) check_kind(facts, request, false);
   check_shapes(facts);
   inspect(host, problem, request, facts, monitor);
   return facts;
@@ -36,7 +36,7 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
   StagePlan& first = plan.stages.front();
   plan.consistent = ConsistentRhs(host, problem.rhs, plan.facts, first.request);
   first.request.tolerance = plan.consistent.tolerance(first.request);
-  plan.held = HeldRows(host, problem.A, plan.consistent.rhs(), plan.facts, first.request);
+  plan.held = HeldRows(host, problem.A, plan.consistent.of(problem.rhs), plan.facts, first.request);
   for (StagePlan& stage : plan.stages) {
     stage.scaling = scaling_of(problem, plan.facts, stage.request, plan.held);
   }

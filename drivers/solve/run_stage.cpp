@@ -73,7 +73,7 @@ class StageRun {
 
   Solution solve(Problem problem, const Monitor& monitor) const {
     Task task{std::move(problem), plan_.facts, stage_.request};
-    if (task.problem.rhs.cols() > 0) task.problem.rhs = plan_.consistent.rhs();
+    task.problem.rhs = Block(plan_.consistent.of(task.problem.rhs));
     plan_.held.eliminate(host_, task.problem);
     complete(host_, task.problem);
     Solution solution = with_digits(std::move(task), monitor);

@@ -142,7 +142,7 @@ SolvePlan plan_in(Device& device, Ctx& context, const DeviceParts& parts, const 
 SolvePlan plan_resident(Device& device, const nb::dict& options, bool single, Address stream,
                         const DeviceParts& parts) {
   const Request request = request_of(options);
-  PythonMonitor python(nb::none(), nb::none());
+  PythonMonitor python{nb::none(), nb::none()};
   const Monitor monitor = python.monitor();
   const CallersStream caller{stream};
   SolvePlan made = device.with_context([&]<class Ctx>(Ctx& context) {

@@ -55,7 +55,7 @@ SolvePlan plan(Device& device, const nb::dict& options, const HostParts& parts,
                const std::optional<Sizes>& null_vector_sizes) {
   const Problem problem = problem_of(parts, null_vector_sizes);
   const Request request = request_of(options);
-  PythonMonitor python(nb::none(), nb::none());
+  PythonMonitor python{nb::none(), nb::none()};
   SolvePlan made = [&] {
     const nb::gil_scoped_release unlock;
     return heddle::plan(device, problem, request, python.monitor());

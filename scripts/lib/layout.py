@@ -24,6 +24,31 @@ def includes(root, path):
             yield number, Path(found[1])
 
 
+def inner_arrows(root):
+    """{(folder, folder that it includes): (file, line)} between the folders of a room's folder, as
+    those of spgemm/cuda."""
+    found = {}
+    for path in sources(root, MODULES):
+        for number, target in includes(root, path):
+            for depth in range(3, min(len(path.parts), len(target.parts))):
+                a, b = path.parts[:depth], target.parts[:depth]
+                if a != b and a[:-1] == b[:-1]:
+                    found.setdefault(("/".join(a), "/".join(b)), (path, number))
+    return found
+
+
+def python_arrows(root):
+    """{(room, room that it imports): (file, line)} of the Python package. A room is a folder of it."""
+    package, found = root / "python/heddle", {}
+    for path in sorted(package.glob("*/**/*.py")):
+        own = path.relative_to(package).parts[0]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.match(r"\s*(?:from|import)\s+(?:\.\.|heddle\.)([a-z]\w*)", line)
+            if match and match[1] != own and (package / match[1]).is_dir():
+                found.setdefault((own, match[1]), (path.relative_to(root), number))
+    return found
+
+
 def room(path):
     """The room of a file, as module/room. A test belongs to the room that it tests."""
     parts = path.with_suffix("").parts

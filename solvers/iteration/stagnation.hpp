@@ -15,14 +15,21 @@ class StagnationTest {
   /// Forgets the residuals so far, because from `iteration` on other pairs or other start vectors
   /// are iterated.
   void restart(Index iteration) noexcept {
-    best_ = std::numeric_limits<double>::infinity();
-    best_iteration_ = iteration;
+    best_ = least_ = std::numeric_limits<double>::infinity();
+    best_iteration_ = least_iteration_ = iteration;
   }
+
+  /// Grants the same patience anew to residuals that may yet fall. False, and no effect, if the
+  /// smallest residual since the restart was last improved by a tenth in the first half of all
+  /// iterations.
+  bool wait(Index iteration) noexcept;
 
  private:
   static constexpr Index kPatience = 20;
   double best_ = std::numeric_limits<double>::infinity();
   Index best_iteration_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();  // since the restart, whatever `wait`s
+  Index least_iteration_ = 0;
 };
 
 }  // namespace heddle::detail

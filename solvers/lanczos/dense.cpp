@@ -41,13 +41,14 @@ void DenseStandardForm<T, Ctx>::solve() {
   const bool lowered =
       !all_theta_exact() && choice_.separate(s_.verifier.values().front(), last_theta());
   if (lowered && (engine_.ended() || !decompose())) return;
-  const auto X = s_.result.eigenvectors.columns(0, options_.nev);
+  const std::span<const double> theta = finite_values();
+  const auto X = s_.result.eigenvectors.columns(0, std::ssize(theta));
   s_.F.to_eigenvectors(context_, X);
-  const std::span<const double> theta = s_.verifier.values();
+  if (all_theta_exact()) orthonormalize(X.columns(0, options_.nev));
+  // Only the sizes of the others count, and the last of them may be rounding errors of the first.
+  for (Index j = options_.nev; j < X.cols(); ++j) orthonormalize(X.columns(j, 1));
   std::vector<double> values, errors;
-  if (all_theta_exact()) orthonormalize(X);
-  for (Index j = 0; j < options_.nev; ++j) {
-    const double each = theta[static_cast<std::size_t>(j)];
+  for (const double each : theta) {
     values.push_back(s_.F.map().lambda_at(each));
     const double error = kInfiniteValue<T> * (all_theta_exact() ? each : theta.front());
     errors.push_back(error / (each * each));  // of λ = σ + 1/θ
@@ -80,6 +81,17 @@ void DenseStandardForm<T, Ctx>::orthonormalize(BlockView<T, typename Ctx::Space>
   send(context_, inverse.view(k, k), there.view(k, k));
   multiply<T>(context_, 1.0, X, there.view(k, k), 0.0, X);
   context_.synchronize();  // the copy reads `inverse` until then
+}
+
+/// The θ that belong to finite λ, the wanted ones first.
+template <Scalar T, class Ctx>
+std::span<const double> DenseStandardForm<T, Ctx>::finite_values() const {
+  const std::span<const double> theta = s_.verifier.values();
+  const double least = kInfiniteValue<T> * (all_theta_exact() ? 0 : theta.front());
+  const auto wanted = static_cast<std::size_t>(options_.nev);
+  std::size_t count = wanted;
+  while (count < theta.size() && theta[count] > least) ++count;
+  return theta.first(count);
 }
 
 /// ‖A‖₁ and ‖B‖₁, by products with the whole space where the operators do not know them.

@@ -25,8 +25,8 @@ class DenseStandardForm {
         verification_(verification),
         engine_(engine) {}
 
-  /// Sets the leading vectors of the result to the wanted eigenvectors of the pencil, or ends the
-  /// solve. F is C at the beginning and the inverse afterwards.
+  /// Sets the leading vectors of the result to the eigenvectors of the pencil with finite
+  /// eigenvalues, the wanted ones first, or ends the solve. F is C at the beginning and the inverse afterwards.
   void solve();
 
   /// Whether each θ has a small relative error, so that the vectors need no Rayleigh–Ritz step.
@@ -34,6 +34,7 @@ class DenseStandardForm {
 
  private:
   void orthonormalize(BlockView<T, typename Ctx::Space> X);
+  std::span<const double> finite_values() const;
   PencilNorms norms();
   bool decompose();
   bool decompose_factored();

@@ -70,28 +70,44 @@ Verdict Verification<T, Ctx>::judge(const EigenConvergence& convergence) {
     Neighbours neighbours = s_.pairs.neighbours(values.first(wanted));
     neighbours.solved = solved_ || s_.F.in_standard_form();
     verdict_ = s_.verifier.judge(convergence, neighbours);
-  } else if (!dense_values_.empty()) {  // those of a standard form
-    std::vector<double> own = dense_errors_;
-    for (std::size_t j = 0; j < own.size(); ++j) own[j] += std::abs(dense_values_[j] - values[j]);
-    verdict_ = s_.verifier.judge(
-        convergence, {.end = options_.which, .own_bounds = own, .solved = true, .dense = true});
-  } else {  // all other eigenvalues are known, too, to the rounding of the dense solve
-    const double noise = convergence.noise_floor() * convergence.scale(values.back());
-    const std::vector<double> errors(values.size() - wanted, noise);
-    const std::span<const double> others = values.subspan(wanted);
-    const auto beyond =
-        s_.result.eigenvectors.columns(static_cast<Index>(wanted), std::ssize(others));
-    const auto roundings = s_.verifier.roundings(context_, convergence, beyond, others);
-    verdict_ = s_.verifier.judge(convergence, {.values = others,
-                                               .residuals = errors,
-                                               .roundings = roundings,
-                                               .below = ErrorBounds::kNoneBeyond,
-                                               .above = ErrorBounds::kNoneBeyond,
-                                               .end = options_.which,
-                                               .dense = true});
+  } else {
+    judge_dense(convergence);
   }
   s_.verifier.report(convergence, s_.result);
   return verdict_;
+}
+
+/// Judges the pairs of a dense solve, which knows all other eigenvalues, too.
+template <Scalar T, class Ctx>
+void Verification<T, Ctx>::judge_dense(const EigenConvergence& convergence) {
+  const bool standard_form = !dense_values_.empty();
+  const std::size_t wanted = s_.verifier.residuals().size();
+  const std::span<const double> values = s_.verifier.values();
+  const std::span<const double> others =
+      (standard_form ? std::span<const double>(dense_values_) : values).subspan(wanted);
+  const auto beyond =
+      s_.result.eigenvectors.columns(static_cast<Index>(wanted), std::ssize(others));
+  const auto roundings = s_.verifier.roundings(context_, convergence, beyond, others);
+  Neighbours neighbours{
+      .values = others, .roundings = roundings, .end = options_.which, .dense = true};
+  if (standard_form) {
+    std::vector<double> own(dense_errors_.begin(),
+                            dense_errors_.begin() + static_cast<std::ptrdiff_t>(wanted));
+    for (std::size_t j = 0; j < wanted; ++j) own[j] += std::abs(dense_values_[j] - values[j]);
+    std::vector<double> errors(dense_errors_.begin() + static_cast<std::ptrdiff_t>(wanted),
+                               dense_errors_.end());
+    for (std::size_t j = 0; j < errors.size(); ++j) errors[j] += roundings[j];
+    neighbours.residuals = errors;
+    neighbours.own_bounds = own;
+    neighbours.solved = true;
+    verdict_ = s_.verifier.judge(convergence, neighbours);
+  } else {  // known to the rounding of the dense solve
+    const double noise = convergence.noise_floor() * convergence.scale(values.back());
+    const std::vector<double> errors(others.size(), noise);
+    neighbours.residuals = errors;
+    neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
+    verdict_ = s_.verifier.judge(convergence, neighbours);
+  }
 }
 
 template <Scalar T, class Ctx>

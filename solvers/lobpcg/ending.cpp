@@ -56,6 +56,7 @@ Claim LobpcgSolve<T, Ctx>::claim() {
   refresh_due_ = true;  // because the verification overwrites A S and B S
   const Verdict verdict = verification_.verify(pairs_.convergence());
   if (verdict.confirmed()) return Claim::confirmed;
+  pairs_.tighten();  // because a Rayleigh–Ritz step in a cluster mixes residuals that just passed
   // Residuals that pass and values that do not are progress: each such claim halves the residuals
   // that the next one needs, until they stagnate.
   return verdict.residuals ? Claim::none : Claim::refuted;
@@ -93,7 +94,12 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
     return false;
   }
   if (restarted_) {
-    engine_.end(verification_.stop_at_rounding(kAtRounding));
+    const StopControl::Stop stop = verification_.stop_at_rounding(kAtRounding);
+    refresh_due_ = true;  // because the verification overwrites A S and B S
+    // Rounding in soft rows is far below that of the stiffest ones, and residuals of eigenvectors
+    // there fall on, with plateaus, while their values have no digits yet.
+    if (verification_.lacks_digits() && stagnation_.wait(iteration)) return false;
+    engine_.end(stop);
     return true;
   }
   restarted_ = true;  // one restart without P, because P may prevent progress

@@ -87,7 +87,11 @@ std::optional<double> LockedPairs::unseen(std::span<const double> theta,
       }
       return count;
     };
-    if (ahead(values_, dual_residuals_) + ahead(theta, residuals) <= k) return seen_[k];
+    if (ahead(values_, dual_residuals_) + ahead(theta, residuals) > k) continue;
+    const auto worse = [&](double value) { return better(seen_[k], value); };
+    const bool within = std::any_of(values_.begin(), values_.end(), worse) ||
+                        std::any_of(theta.begin(), theta.end(), worse);
+    return within ? std::optional(seen_[k]) : std::nullopt;
   }
   return std::nullopt;
 }

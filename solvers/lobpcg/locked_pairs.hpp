@@ -46,7 +46,8 @@ class LockedPairs {
 
   /// The best value of the last search for which neither X, with values `theta` and ‖r‖ in the norm
   /// of B⁻¹, nor the locked pairs have a pair, if there is one: X was too narrow for it. Gaps end
-  /// there.
+  /// there. None where it lies beyond all of theirs: the search has not converged, and a gap that
+  /// is unknown must not seem to reach up to its value.
   std::optional<double> unseen(std::span<const double> theta, std::span<const double> residuals,
                                const EigenConvergence& convergence) const;
 

@@ -374,7 +374,12 @@ void LobpcgSolve<T, Ctx>::search_missed() {
   if (engine_.ended()) return;
   rayleigh_ritz_afresh();
   pairs_.locked_pairs().note_found(ritz_.all_values(), options_.nev);
-  if (missed_pairs_.conclude()) return;
+  if (missed_pairs_.conclude()) {
+    // The change of X is rounding. A P made of it, in rows where A is large, lets residuals grow.
+    blocks_.set_p(0);
+    refresh_due_ = true;
+    return;
+  }
   // W ← the vectors of refuted pairs. They may be mixtures of pairs that the search has found: a
   // Rayleigh–Ritz step over all of them tells these apart.
   while (!engine_.ended()) {

@@ -26,8 +26,6 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
     verdict_ = s_.verifier.judge(convergence, others);
     s_.verifier.report(convergence, s_.result);
   }
-  // Because a Rayleigh–Ritz step in a cluster mixes residuals that just passed.
-  if (!verdict_.confirmed()) s_.pairs.tighten();
   return verdict_;
 }
 

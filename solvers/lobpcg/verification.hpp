@@ -21,13 +21,18 @@ class LobpcgVerification {
       : context_(context), problem_(problem), options_(options), s_(storage) {}
 
   /// Writes the Ritz pairs over the span of the best nev pairs, their residuals and the error
-  /// bounds of their values to the result, and judges them by `convergence`. If a pair does not
-  /// pass, the criterion of the pairs is tightened. Overwrites A S and B S.
+  /// bounds of their values to the result, and judges them by `convergence`. Overwrites
+  /// A S and B S.
   Verdict verify(const EigenConvergence& convergence);
 
   /// How a solve ends that no step improves any more: converged if the errors of all values are as
   /// small as rounding allows, else stagnated for `reason`.
   StopControl::Stop stop_at_rounding(std::string_view reason);
+
+  /// Whether nothing but the errors of values has kept the last `verify` from confirming X as it is.
+  bool lacks_digits() const noexcept {
+    return current_ && verdict_.residuals && !verdict_.values;
+  }
 
   /// The result of the last `verify`.
   const Verdict& verdict() const noexcept { return verdict_; }

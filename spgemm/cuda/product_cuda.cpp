@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spgemm/cuda/repeated_rows.hpp>
-#include <heddle/spgemm/cuda/small_product.hpp>
-#include <heddle/spgemm/cuda/values.hpp>
+#include <heddle/spgemm/cuda/inspection/small_product.hpp>
+#include <heddle/spgemm/cuda/rows/repeated_rows.hpp>
+#include <heddle/spgemm/cuda/values/values.hpp>
 #include <heddle/spgemm/plan/plan_members.hpp>
 #include <utility>
 

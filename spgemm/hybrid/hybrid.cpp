@@ -9,8 +9,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/spgemm/cuda/page_lock.hpp>
-#include <heddle/spgemm/cuda/streamed.hpp>
+#include <heddle/spgemm/cuda/stream/page_lock.hpp>
+#include <heddle/spgemm/cuda/stream/streamed.hpp>
 #include <heddle/spgemm/hybrid.hpp>
 #include <heddle/spgemm/hybrid/sampling.hpp>
 #include <heddle/spgemm/plan/product_checks.hpp>

@@ -7,7 +7,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spgemm/cuda/page_lock.hpp>
+#include <heddle/spgemm/cuda/stream/page_lock.hpp>
 #include <heddle/spgemm/hybrid_band.hpp>
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 namespace heddle::detail {
 
-// Fitted by bench/spmm_study/fit.py to one H100 and one H200.
+// Fitted by lab/spmm_study/fit.py to one H100 and one H200.
 const std::vector<KernelModel>& kernel_models() {
   static const std::vector<KernelModel> models = {
       {"row_split", row_split_work, {0.951, 0.818, 0.859, 2.43, 0.0221, 0.723, 0.5}},

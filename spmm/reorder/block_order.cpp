@@ -24,6 +24,17 @@ double predicted(const BlockOrdering& ordering, const BlockTimes& times) {
 
 }  // namespace
 
+std::string_view reordering_name(Reordering order) noexcept {
+  switch (order) {
+    case Reordering::rows:
+      return "rows";
+    case Reordering::rows_and_columns:
+      return "rows and columns";
+    default:
+      return "natural";
+  }
+}
+
 BlockOrdering order_for_blocks(HostContext& context, const RowPattern& A, BlockShape shape,
                                Reordering kind) {
   const auto begin = std::chrono::steady_clock::now();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/blocked/block_counts.hpp>
+#include <string_view>
 
 namespace heddle {
 
@@ -10,6 +11,9 @@ enum class Reordering {
   rows,              ///< rows alone: C is written in another order, B is read as it is
   rows_and_columns,  ///< also columns: rows of B are gathered
 };
+
+/// The name of an order, as reports say it: "natural", "rows", "rows and columns".
+std::string_view reordering_name(Reordering order) noexcept;
 
 /// An order, what it does to the blocks, and how long it took to find.
 struct BlockOrdering {

@@ -105,10 +105,11 @@ TEST_F(Front, ProgramsOfThePythonPackageAreKnownWhetherOrNotTheyAreThere) {
          std::vector<std::vector<std::string>>{{word, "x"}, {"help", word}}) {
       const ProcessResult run = this->run(words);
       EXPECT_EQ(run.exit_code, 1);
-      EXPECT_EQ(run.err, "heddle: error: heddle " + word +
-                             " belongs to heddle's Python package, and heddle-" + word +
-                             " is neither beside heddle nor on the path; run pip install . in the "
-                             "folder of heddle's sources\n");
+      EXPECT_EQ(run.err,
+                "heddle: error: heddle " + word +
+                    " belongs to heddle's Python package, and heddle-" + word +
+                    " is neither beside heddle nor on the path; run pip install '.[study]' in "
+                    "the folder of heddle's sources\n");
     }
     EXPECT_NE(output({"help"}).find("\n  " + word + " "), std::string::npos);
     EXPECT_NE(output({"man"}).find("\\fB" + word + "\\fR"), std::string::npos);

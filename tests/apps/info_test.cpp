@@ -141,34 +141,6 @@ TEST(HeddleInfo, DescribesAGeneratedMatrix) {
   }
 }
 
-TEST(HeddleInfo, PredictsEveryKernelAndDrawsTheRoofline) {
-  const std::string file = testing::TempDir() + "roofline.svg";
-  const Outcome run = heddle_info("--json --roofline " + file + " laplace3d:8,9,10");
-  ASSERT_EQ(run.exit_code, 0) << run.output;
-  const nlohmann::json line = nlohmann::json::parse(run.output)["kernels"][3];
-  const auto& predictions = line["predictions"];
-  ASSERT_GE(predictions.size(), 9u);
-  EXPECT_EQ(predictions[0]["kernel"], line["cuda"]["kernel"]);
-  for (std::size_t k = 0; k < predictions.size(); ++k) {
-    EXPECT_GT(predictions[k]["seconds"], 0.0);
-    // 2·nnz·N flops
-    EXPECT_NEAR(predictions[k]["gflops"].get<double>() * predictions[k]["seconds"].get<double>(),
-                2e-9 * 4556 * line["N"].get<double>(), 1e-9);
-    if (k > 0) {
-      EXPECT_LE(predictions[k - 1]["seconds"], predictions[k]["seconds"]);
-    }
-  }
-  std::ifstream svg(file);
-  const std::string text(std::istreambuf_iterator<char>(svg), {});
-  EXPECT_TRUE(text.starts_with("<svg ")) << text.substr(0, 80);
-  EXPECT_TRUE(text.ends_with("</svg>\n"));
-  for (const char* part : {"row_split, N = 64: predicted", "TB/s", "flops per byte"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part;
-  }
-  EXPECT_EQ(text.find("nan"), std::string::npos);
-  EXPECT_EQ(text.find("inf"), std::string::npos);
-}
-
 TEST(HeddleInfo, WritesJson) {
   const Outcome run = heddle_info("--json random_geometric:50:4 --transform laplacian");
   ASSERT_EQ(run.exit_code, 0) << run.output;
@@ -177,39 +149,6 @@ TEST(HeddleInfo, WritesJson) {
   EXPECT_EQ(json["symmetric"], true);
   EXPECT_EQ(json["gershgorin"][0], 0.0);
   EXPECT_EQ(json["kernels"].size(), 6u);
-}
-
-TEST(HeddleInfo, CountsBlocksBeforeAndAfterClustering) {
-  // A diagonal of full 16×16 blocks: nothing is better than its natural order.
-  HostContext context(1);
-  std::vector<Triplet<double>> triplets;
-  for (Index i = 0; i < 64; ++i) {
-    for (Index j = 0; j < 16; ++j) triplets.push_back({i, i / 16 * 16 + j, 1});
-  }
-  const heddle::test::TemporaryFolder folder;
-  const auto path = folder.path() / "blocks.mtx";
-  write_matrix_market(path, csr_from_triplets<double>(context, 64, 64, triplets).view());
-  const Outcome run = heddle_info("--blocks --json " + path.string());
-  ASSERT_EQ(run.exit_code, 0) << run.output;
-  const nlohmann::json blocks = nlohmann::json::parse(run.output)["blocks"];
-  ASSERT_EQ(blocks["dense"].size(), 6u);
-  for (std::size_t k = 0; k < 6; ++k) {
-    const auto& line = blocks["dense"][k];
-    EXPECT_EQ(line["shape"], k < 3 ? (nlohmann::json{16, 8}) : (nlohmann::json{16, 16}));
-    EXPECT_EQ(line["kept"], k % 3 == 0);
-    EXPECT_EQ(line["blocks"], k < 3 ? 8 : 4);
-    EXPECT_EQ(line["fill"], 1.0);
-    EXPECT_EQ(line["per_block_row"]["deviation"], 0.0);
-    EXPECT_EQ(line["per_block_row"]["max"], k < 3 ? 2 : 1);
-  }
-  // 1024 halves, an index per block, five offsets.
-  EXPECT_EQ(blocks["dense"][3]["bytes_per_entry"]["half"], (2048 + 4 * 4 + 5 * 8) / 1024.0);
-  EXPECT_EQ(blocks["panels"][0]["columns"], 64);
-  const Outcome text = heddle_info("--blocks " + path.string());
-  for (const char* part :
-       {"Dense blocks for tensor cores", "16x16  natural", "kept", "Panels of 16 rows"}) {
-    EXPECT_NE(text.output.find(part), std::string::npos) << part << " is not in:\n" << text.output;
-  }
 }
 
 /// Counts of the bins and their standard deviations against the eigenvalues themselves, which may

@@ -258,11 +258,12 @@ void expect_estimate_near_peak(Config asked) {
   asked.request.device = DeviceChoice::host;
   asked.request.threads = 2;  // the estimate leaves out the scratch memory of each thread
   for (const Precision precision : {Precision::full, Precision::single, Precision::mixed}) {
+    if (finds_triplets(asked) && precision == Precision::mixed) continue;  // it is refused
     asked.request.precision = precision;
     Device device(asked.request.device, asked.request.threads);
-    const heddle::Problem input = read_problem(device.host(), asked);
+    heddle::Problem input = read_problem(device.host(), asked);
     const SolvePlan made = plan(device, input, asked.request);
-    const auto peak = static_cast<double>(run(device, input, made).peak_bytes);
+    const auto peak = static_cast<double>(run(device, std::move(input), made).peak_bytes);
     EXPECT_GE(made.device_bytes, 0.9 * peak) << static_cast<int>(precision);
     EXPECT_LE(made.device_bytes, 2 * peak) << static_cast<int>(precision);
     EXPECT_EQ(made.host_bytes, made.device_bytes);

@@ -3,7 +3,6 @@
 #include <apps/executable.hpp>
 #include <apps/process.hpp>
 #include <cmath>
-#include <fstream>
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
@@ -82,21 +81,20 @@ TEST_F(HeddleSpmm, WritesTheProductInEachPrecisionAndFormat) {
 }
 
 TEST_F(HeddleSpmm, ReportsErrorsAndBounds) {
-  const ProcessResult result = run(
-      {"laplace2d:9,9", "--columns", "4", "--precision", "half,bf16,tf32,single,double", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const nlohmann::json json = nlohmann::json::parse(result.out);
-  EXPECT_EQ(json["rows"], 81);
-  EXPECT_EQ(json["columns"], 4);
-  ASSERT_EQ(json["products"].size(), 5u);
   double before = 1;
-  for (const std::size_t k : {1u, 0u, 3u, 4u}) {  // from the roundest type to the finest
-    const auto& product = json["products"][k];
-    const double error = product["largest_error"];
+  for (const std::string precision : {"bf16", "half", "single", "double"}) {  // the roundest first
+    const ProcessResult result =
+        run({"laplace2d:9,9", "--columns", "4", "--precision", precision, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = nlohmann::json::parse(result.out);
+    EXPECT_EQ(json["rows"], 81);
+    EXPECT_EQ(json["columns"], 4);
+    EXPECT_EQ(json["precision"], precision);
+    const double error = json["largest_error"];
     EXPECT_GT(error, 0);
     EXPECT_LT(error, before);
-    EXPECT_LE(error, product["bound"].get<double>());
-    EXPECT_LE(product["worst_share_of_bound"].get<double>(), 1);
+    EXPECT_LE(error, json["bound"].get<double>());
+    EXPECT_LE(json["worst_share_of_bound"].get<double>(), 1);
     before = error;
   }
   for (const std::string precision : {"half", "double"}) {
@@ -115,6 +113,20 @@ TEST_F(HeddleSpmm, ReportsErrorsAndBounds) {
   }
 }
 
+TEST_F(HeddleSpmm, NamesItsKernelAndTakesOneByName) {
+  const ProcessResult chosen = run({"A.mtx", "--multiply", "B.npy", "--json"});
+  ASSERT_EQ(chosen.exit_code, 0) << chosen.err;
+  const nlohmann::json json = nlohmann::json::parse(chosen.out);
+  EXPECT_FALSE(json["reason"].get<std::string>().empty());
+  const std::string kernel = json["kernel"];
+  const ProcessResult named = run({"A.mtx", "--multiply", "B.npy", "--kernel", kernel});
+  ASSERT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_NE(named.out.find("kernel: " + kernel + " ("), std::string::npos) << named.out;
+  const ProcessResult unknown = run({"A.mtx", "--multiply", "B.npy", "--kernel", "nonsense"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find(kernel), std::string::npos) << unknown.err;
+}
+
 TEST_F(HeddleSpmm, SaysWhatIsWrong) {
   const auto expect = [&](std::vector<std::string> arguments, int code, const char* message) {
     const ProcessResult result = run(std::move(arguments));
@@ -122,20 +134,16 @@ TEST_F(HeddleSpmm, SaysWhatIsWrong) {
     EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
   };
   expect({}, 1, "a matrix is missing");
-  expect({"A.mtx"}, 5, "--multiply B");
+  expect({"A.mtx"}, 1, "a block is missing: --multiply B");
   expect({"A.mtx", "--columns", "2", "--device", "cuda"}, 5,
          "--device host multiplies on the host");
   expect({"A.mtx", "--columns", "2", "--order", "fastest"}, 1, "add --device cuda");
-  expect({"A.mtx", "--device", "host"}, 1, "--device belongs to a product");
+  expect({"A.mtx", "--columns", "2", "--kernel", "row_split", "--precision", "half"}, 1,
+         "--kernel is for single and double precision");
   expect({"laplace1d:5", "--multiply", "B.npy"}, 1, "A (laplace1d:5) is 5x5, B (B.npy) is 8x3");
   expect({"A.mtx", "--multiply", "B.npy", "-o", "C.txt"}, 1, "must end in .npy (NumPy) or .mtx");
-  expect({"A.mtx", "--multiply", "B.npy", "-o", "C.npy", "--precision", "half,bf16"}, 1,
-         "the product of one precision");
-  expect({"A.mtx", "--precision", "half"}, 1,
-         "--multiply B or --columns N computes a half product");
-  expect({"A.mtx", "--output", "C.npy"}, 1, "--output belongs to a product");
-  expect({"A.mtx", "--columns", "2", "--widths", "8"}, 1, "--widths times kernels");
-  expect({"A.mtx", "A.mtx", "--columns", "2"}, 1, "take one matrix, not 2");
+  expect({"A.mtx", "--columns", "2", "--precision", "half,bf16"}, 1, "--precision");
+  expect({"A.mtx", "A.mtx", "--columns", "2"}, 1, "A.mtx");
   expect({"A.mtx", "--multiply", "nothing.npy"}, 2, "nothing.npy");
   folder_.write("large.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e6\n");
   expect({"large.mtx", "--columns", "1", "--precision", "half", "--no-scaling"}, 1,
@@ -163,14 +171,9 @@ TEST_F(HeddleSpmm, NumbersOutOfRangeAreRefusedWithTheRange) {
   for (const std::string wrong : {"0", "-3", "2.5", "1e30", "nan"}) {
     const std::string whole = wrong + " is not a whole number from 1 to 9223372036854775807";
     expect({"--columns", wrong}, "--columns: " + whole);
-    expect({"--widths", "8," + wrong}, "--widths: " + whole);
   }
   expect({"--columns", "2", "--threads", "-1"},
          "--threads: -1 is not a whole number from 0 to 2147483647");
-  for (const std::string wrong : {"0", "-1", "inf", "nan", "few"}) {
-    expect({"--reorder", "all", "--products", wrong},
-           "--products: " + wrong + " is not a finite number above 0");
-  }
 }
 
 /// The entries of C are 1e-60 in the first row, 1e-30 in the second.
@@ -187,34 +190,11 @@ TEST_F(HeddleSpmm, DigitsThatUnderflowAreTold) {
                                 " product have lost digits, because numbers lie below the range";
     EXPECT_EQ(result.out.find(warning) != std::string::npos, precision != "double") << result.out;
   }
-  const ProcessResult json =
-      run({"small.mtx", "--multiply", "block.mtx", "--precision", "single,double", "--json"});
-  const auto lines = nlohmann::json::parse(json.out).at("products");
-  EXPECT_EQ(lines.at(0).at("underflowed_entries"), 2);
-  EXPECT_EQ(lines.at(1).at("underflowed_entries"), 0);
-}
-
-/// Only rows of a matrix that is not square can be ordered, which rcm and metis do not do.
-TEST_F(HeddleSpmm, AllOrdersLeaveOutThoseOfSquareMatrices) {
-  const ProcessResult result =
-      run({"A.mtx", "--reorder", "all", "--columns", "2", "--json=a.json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("without rcm: it orders the graph of a square matrix, this one is 12 x "
-                            "8"),
-            std::string::npos)
-      << result.out;
-  const auto json = nlohmann::json::parse(std::ifstream(folder_.path() / "a.json"));
-  std::vector<std::string> timed;
-  for (const auto& line : json.at("orders")) timed.push_back(line.at("order"));
-  EXPECT_EQ(timed, (std::vector<std::string>{"none", "radix", "jaccard"}));
-  EXPECT_EQ(json.at("left_out").size(), 2U);
-  EXPECT_TRUE(json.at("left_out").contains("metis"));
-  const ProcessResult named = run({"A.mtx", "--reorder", "all,rcm", "--columns", "2"});
-  EXPECT_EQ(named.exit_code, 1);
-  EXPECT_NE(named.err.find("the order rcm cannot be found"), std::string::npos) << named.err;
-  const ProcessResult square = run({"laplace2d:9,9", "--reorder", "all", "--columns", "2"});
-  EXPECT_EQ(square.exit_code, 0) << square.err;
-  EXPECT_EQ(square.out.find("without rcm"), std::string::npos) << square.out;
+  for (const auto& [precision, count] : {std::pair{"single", 2}, std::pair{"double", 0}}) {
+    const ProcessResult json =
+        run({"small.mtx", "--multiply", "block.mtx", "--precision", precision, "--json"});
+    EXPECT_EQ(nlohmann::json::parse(json.out).at("underflowed_entries"), count);
+  }
 }
 
 }  // namespace

@@ -219,7 +219,13 @@ def _reason(error: BaseException) -> str:
 def download(url: str, target: Path, downloader: Downloader, known_sum: str | None) -> None:
     """Downloads `url` to `target` unless a complete download is there already. `known_sum`: such as
     "md5:9a0364b9e99bb480dd25e1f0284c8555". Raises Damaged for another sum, FetchError, OSError."""
-    import pooch
+    try:
+        import pooch
+    except ImportError:
+        raise FetchError(
+            "pooch, which fetches matrices, cannot be imported; pip install 'heddle[study]' "
+            "installs it"
+        ) from None
 
     logger = pooch.get_logger()
     level = logger.level

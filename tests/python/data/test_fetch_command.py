@@ -14,7 +14,7 @@ import heddle
 import numpy as np
 import pytest
 import scipy.io
-from heddle.data.main import main
+from heddle.commands.fetch import main
 
 from .site_of_matrices import archive, code, instead, slow
 
@@ -39,7 +39,7 @@ def fetch(site, tmp_path, monkeypatch, capsys):
 
     def start(*arguments):
         return subprocess.Popen(
-            [sys.executable, "-m", "heddle.data.main", *arguments],
+            [sys.executable, "-m", "heddle.commands.fetch", *arguments],
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -266,7 +266,7 @@ def test_importing_heddle_takes_no_downloads_along():
 )
 def test_the_executables_fetch_what_they_are_asked_for(fetch, site, tmp_path, monkeypatch):
     program = tmp_path / "heddle-fetch"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m heddle.data.main "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m heddle.commands.fetch "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     heddle_program = Path(os.environ["HEDDLE_PROGRAMS"]) / "heddle"

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 import scipy.io
-from heddle.plot.main import main
+from heddle.commands.plot import main
 from heddle.plot.modes import field, moved
 from heddle.plot.sources import PlotError, Result
 from made_study import HOSTILE, MadeStudy, result

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heddle.study import main, programs
+from heddle.commands import study
+from heddle.study import programs
 from heddle.study.journal import read_records
 
 FAKE = r"""#!/bin/sh
@@ -79,7 +80,7 @@ class Workplace:
         return path
 
     def run(self, path, *options):
-        return main.main([str(path), "-q", *options])
+        return study.main([str(path), "-q", *options])
 
     def starts(self):
         """The matrices of the runs that were started, in order."""

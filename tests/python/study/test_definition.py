@@ -263,7 +263,7 @@ def test_twins_are_named(two_files):
 
 
 def test_heddle_checks_each_case_before_any_run(tmp_path, heddle_program, monkeypatch):
-    from heddle.study import main
+    from heddle.commands import study
 
     path = tmp_path / "study.yaml"
     path.write_text(
@@ -271,7 +271,7 @@ def test_heddle_checks_each_case_before_any_run(tmp_path, heddle_program, monkey
         "- {name: bad, solver: {type: lobpcg, nevv: 3}}\n"
     )
     with pytest.raises(StudyError, match=r"study.yaml:5: cases\[1\]: bad: .*did you mean 'nev'"):
-        main._main(main.parser().parse_args([str(path)]))
+        study._main(study.parser().parse_args([str(path)]))
     assert not (tmp_path / "out").exists()
 
 

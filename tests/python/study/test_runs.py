@@ -18,7 +18,7 @@ from heddle.study.records import Record
 
 WITHOUT_THE_PACKAGE = (  # so that a process starts at once
     "import sys, types; package = types.ModuleType('heddle'); package.__path__ = [sys.argv.pop(1)];"
-    "sys.modules['heddle'] = package; from heddle.study.main import main; sys.exit(main())"
+    "sys.modules['heddle'] = package; from heddle.commands.study import main; sys.exit(main())"
 )
 
 

@@ -60,6 +60,18 @@ TEST(StagnationTest, ARestartGrantsTheSamePatienceAnew) {
   EXPECT_EQ(first_stagnation(test, constant, 31), 51);  // the first residual is the best anew
 }
 
+TEST(StagnationTest, WaitsUntilHalfOfTheIterationsHaveGainedNothing) {
+  StagnationTest test;
+  const auto plateau = [](Index k) { return k < 50 ? std::pow(0.7, k) : 1e-12; };
+  ASSERT_EQ(first_stagnation(test, plateau), 70);
+  EXPECT_TRUE(test.wait(70));
+  EXPECT_EQ(first_stagnation(test, plateau, 71), 91);
+  EXPECT_TRUE(test.wait(91));
+  EXPECT_EQ(first_stagnation(test, plateau, 92), 112);
+  EXPECT_FALSE(test.wait(112));
+  EXPECT_EQ(first_stagnation(test, plateau, 113), 113);
+}
+
 TEST(StagnationTest, NaNIsNoStagnation) {
   StagnationTest test;
   EXPECT_EQ(first_stagnation(test, [](Index) { return std::numeric_limits<double>::quiet_NaN(); }),

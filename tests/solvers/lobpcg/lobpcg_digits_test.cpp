@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <optional>
+#include <random>
 
 #include "solvers/digits.hpp"
 
@@ -46,7 +49,6 @@ TEST(LobpcgDigits, EveryConvergedValueLiesWithinItsBound) {
   EXPECT_GE(converged, 5);
 }
 
-/// Where no step improves the values any more, LOBPCG says so and names what would.
 /// 40 copies of 1, of which no guard vector shows the gap, beside values from 1e10 on.
 TEST(LobpcgDigits, MoreCopiesThanGuardsConvergeAsFarAsRoundingAllows) {
   HostContext context(2);
@@ -99,6 +101,42 @@ TEST(LobpcgDigits, NearCopiesBehindLockedOnesLieWithinTheirBounds) {
   }
 }
 
+/// 60 copies of 1 beside a grid of 20×20 masses with springs of 10⁴ to 10⁹. Residuals of the copies
+/// fall far below the rounding of the grid, with plateaus, and must stay there after the search.
+TEST(LobpcgDigits, CopiesInSoftRowsGetDigits) {
+  constexpr Index kSide = 20, kCopies = 60, n = kSide * kSide + kCopies;
+  std::mt19937 bits(2);
+  std::vector<Triplet<double>> entries;
+  const auto spring = [&](Index i, Index j) {
+    const double k = std::pow(10, 4 + 5 * static_cast<double>(bits()) / std::mt19937::max());
+    entries.push_back({i, i, k});
+    if (j < 0) return;  // to the ground
+    for (const auto& [row, col, value] : {Triplet<double>{j, j, k}, {i, j, -k}, {j, i, -k}})
+      entries.push_back({row, col, value});
+  };
+  for (Index i = 0; i < kSide * kSide; ++i) {
+    if (i < kSide) spring(i, -1);
+    if (i + kSide < kSide * kSide) spring(i, i + kSide);
+    if (i % kSide + 1 < kSide) spring(i, i + 1);
+  }
+  for (Index i = kSide * kSide; i < n; ++i) entries.push_back({i, i, 1});
+  HostContext context(1);
+  SparseOperator<double, HostContext> A(context, csr_from_triplets<double>(context, n, n, entries));
+  JacobiPreconditioner<double, HostContext> jacobi(context, A.matrix());
+  LobpcgOptions options;
+  options.nev = 10;
+  for (options.seed = 0; options.seed < 4; ++options.seed) {
+    const auto result =
+        lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &jacobi}, options);
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    for (std::size_t j = 0; j < 10; ++j) {
+      EXPECT_NEAR(result.eigenvalues[j], 1, result.error_bounds[j]);
+      EXPECT_LE(result.error_bounds[j], 1e-6);
+    }
+  }
+}
+
+/// Where no step improves the values any more, LOBPCG says so and names what would.
 TEST(LobpcgDigits, NamesWhatWouldReachMoreDigits) {
   HostContext context(2);
   const test::StiffProblem problem = test::stiff_problems()[0];  // one stiff spring

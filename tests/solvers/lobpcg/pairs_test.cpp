@@ -364,11 +364,14 @@ TEST_F(LobpcgPairsTest, ASearchRefutesLockedPairs) {
 
 /// What a search has found beyond a narrow X ends the gaps until X or the locked pairs have it.
 TEST_F(LobpcgPairsTest, ValuesThatXHasNoPlaceForAreUnseen) {
-  theta_ = {1, 2};
+  theta_ = {1, 4};
   step({1e-3, 1e-3});
   EXPECT_EQ(unseen(), std::nullopt);
   pairs_.locked_pairs().note_found(std::vector<double>{1, 2, 3, 4, 5, 6}, 4);
-  EXPECT_EQ(unseen(), 3);
+  EXPECT_EQ(unseen(), 2);
+  theta_ = {1, 2};
+  step({1e-3, 1e-3});
+  EXPECT_EQ(unseen(), std::nullopt);  // 3 lies beyond both
   theta_ = {1, 2, 3.0005, 4.1, 5.5, 6};
   step({1e-3, 1e-3, 1e-3, 1e-3, 1, 1});
   EXPECT_EQ(unseen(), 4);
@@ -378,10 +381,10 @@ TEST_F(LobpcgPairsTest, ValuesThatXHasNoPlaceForAreUnseen) {
   EXPECT_EQ(unseen(), std::nullopt);
   options_.which = Which::largest;
   pairs_.reset(options_);
-  theta_ = {6, 5};
+  theta_ = {6, 4};
   step({1e-3, 1e-3});
   pairs_.locked_pairs().note_found(std::vector<double>{1, 2, 3, 4, 5, 6}, 4);
-  EXPECT_EQ(unseen(), 4);
+  EXPECT_EQ(unseen(), 5);
 }
 
 TEST_F(LobpcgPairsTest, AnUnseenValueEndsTheGap) {
@@ -394,6 +397,17 @@ TEST_F(LobpcgPairsTest, AnUnseenValueEndsTheGap) {
     step({1e-3, 1e-3});
     EXPECT_EQ(pairs_.leading() > 0, !search);  // (1e-3)²/19 and (1e-3)²/0.1
   }
+}
+
+/// A block of one column has no guard vector, and the search has not converged.
+TEST_F(LobpcgPairsTest, AnUnseenValueBeyondAllPairsMakesNoGap) {
+  options_.criterion = Criterion::eigenvalue;
+  pairs_.set_convergence(EigenConvergence(Criterion::eigenvalue, kTolerance, 1e4, 1, 1e-16));
+  theta_ = {1};
+  pairs_.locked_pairs().note_found(std::vector<double>{1, 20}, 4);
+  step({1e-3});
+  step({1e-3});
+  EXPECT_EQ(pairs_.leading(), 0);  // the error may be 1e-3, not (1e-3)²/19
 }
 
 TEST_F(LobpcgPairsTest, RoomForWhatIsWantedAndGuards) {
