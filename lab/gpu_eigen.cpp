@@ -69,11 +69,11 @@ struct Case {
 };
 
 /// A Chebyshev preconditioner, none for the degree "none".
-MadePreconditioner<double, CudaContext> chebyshev(CudaContext& context,
-                                                  CsrView<double, DeviceSpace> A,
-                                                  const Case& asked) {
+std::unique_ptr<Preconditioner<double, CudaContext>> chebyshev(CudaContext& context,
+                                                               CsrView<double, DeviceSpace> A,
+                                                               const Case& asked) {
   const std::string& degree = asked.degree;
-  if (degree == "none") return {nullptr, SetupCost(context)};
+  if (degree == "none") return nullptr;
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
   const OptionValue value = degree == "auto" ? OptionValue(degree) : OptionValue(std::stol(degree));
   PreconditionerOptions options = kind.options({{"degree", value}});
@@ -105,9 +105,9 @@ void run(const Case& asked) {
     measure(context, title, [&]() -> const Result& {
       return lobpcg(context, problem, LobpcgOptions{asked.options}, workspace);
     });
-    const auto* lowered = dynamic_cast<const LoweredPreconditioner<CudaContext>*>(M.get());
-    if (lowered != nullptr && lowered->raised() > 0) {
-      fmt::print("  the precision of the preconditioner was raised {} times\n", lowered->raised());
+    const auto* const schedule = M ? M->schedule() : nullptr;
+    if (schedule != nullptr && schedule->current().raised() > 0) {
+      fmt::print("  the precision of the preconditioner: {}\n", schedule->report().precision);
     }
   }
 }

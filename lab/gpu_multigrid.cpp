@@ -168,7 +168,7 @@ void print_phases(const Profile& profile) {
 
 template <class Ctx>
 void solve_eigenproblem(Ctx& context, LinearOperator<double, Ctx>& A,
-                        LinearOperator<double, Ctx>& M, Index pairs) {
+                        Preconditioner<double, Ctx>& M, Index pairs) {
   EigenProblem<double, Ctx> problem;
   problem.A = &A;
   problem.preconditioner = &M;
@@ -223,7 +223,7 @@ void run(Ctx& context, const Case& asked) {
   fmt::print("  setup {:.4f} s, the first one {:.4f} s, at most {:.2f} times the bytes of A\n",
              timed.second, timed.first,
              static_cast<double>(context.allocation_count().peak_bytes - before) / bytes);
-  for (const OperatorLevel& level : M.get()->hierarchy()) {
+  for (const OperatorLevel& level : M->levels()) {
     fmt::print("    {:>10} rows {:>11} entries {:>9} aggregates {:.4f} s\n", level.rows, level.nnz,
                level.aggregates, level.seconds);
   }

@@ -18,7 +18,8 @@ std::vector<OperatorLevel> inspect_levels(HostContext& context, const std::strin
     detail::check_symmetric(context, ProblemPart::matrix, problem.A);
     detail::find_near_null(context, problem.coordinates, facts);
     options.set_near_null(detail::near_null_of(facts));
-    return kind.make<double>(context, problem.A.view(), options).get()->hierarchy();
+    const auto made = kind.make<double>(context, problem.A.view(), options);
+    return {made->levels().begin(), made->levels().end()};
   } catch (const ProblemError& error) {
     throw InvalidArgument(fmt::format("{}: {}", name, error.message()));
   } catch (const InvalidArgument& error) {

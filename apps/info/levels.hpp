@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/drivers/problem/matrix.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include <heddle/apps/info/spectrum.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/model/model.hpp>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>

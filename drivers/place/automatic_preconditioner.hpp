@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <heddle/drivers/place/planned_stage.hpp>
 #include <heddle/drivers/plan/memory.hpp>
 #include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
-#include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
-#include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
+#include <heddle/solvers/preconditioners/operator_preconditioner.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <memory>
 #include <utility>
 
@@ -22,81 +23,61 @@
 /// makes.
 namespace heddle::detail {
 
-/// What `auto` chose, and why. A solve may change it.
-struct AutomaticChoice {
-  std::string name{};    ///< the description of the kind in use, for reports
-  bool lowered = false;  ///< whether it is made in the lower precision of the plan
-  bool strong = false;   ///< whether it is the strong kind of the plan
-  std::string reason{};  ///< empty: there was no choice
-  /// Why it has its precision. Empty: the reason of the plan.
-  std::string precision_reason{};
-  double seconds = 0;     ///< to make the strong one
-  std::size_t bytes = 0;  ///< that it keeps
-};
-
 /// Makes the preconditioners of a plan that has a `strong` kind, for a stored A.
 template <Scalar T, class Ctx>
 class AutomaticPreconditioner {
  public:
   using Space = typename Ctx::Space;
-  using Made = MadePreconditioner<T, Ctx>;
+  using Schedule = PreconditionerSchedule<T, Ctx>;
+  using Choice = typename Schedule::Choice;
 
-  /// A and its matrix must outlive what is made. `may_lower`: whether the matrix allows what the
-  /// plan lowers.
-  /// `block`: the columns that it is applied to. `null_space`: all null vectors of A, null if none
-  /// are known. `host` outlives what is made, too. Processes that share A make it, and what it
-  /// makes, together, and choose alike: by sums over all rows and by what one of them finds.
+  /// A and its matrix must outlive what is made. `refusal`: why the matrix does not allow what the
+  /// plan lowers, else empty. `block`: the columns that it is applied to. `null_space`: all null
+  /// vectors of A, null if none are known. `host` outlives what is made, too. Processes that share
+  /// A make it, and what it makes, together, and choose alike: by sums over all rows and by what
+  /// one of them finds.
   AutomaticPreconditioner(Ctx& context, LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
-                          const PreconditionerPlan& plan, bool may_lower, const SpmmOptions& spmm,
-                          Index block, std::shared_ptr<const GraphNullSpace> null_space,
-                          HostContext& host)
+                          const PreconditionerPlan& plan, std::string refusal,
+                          const SpmmOptions& spmm, Index block,
+                          std::shared_ptr<const GraphNullSpace> null_space, HostContext& host)
       : A_(&A),
         host_(&host),
         matrix_(matrix),
         plan_(plan),
-        lowered_(may_lower && plan.lowered),
-        strong_lowered_(may_lower && plan.strong_lowered),
+        refusal_(std::move(refusal)),
         spmm_(spmm),
         null_space_(std::move(null_space)),
-        costs_(costs_of(context, matrix, block, strong_lowered_ ? sizeof(float) : sizeof(T))),
+        costs_(costs_of(context, matrix, block,
+                        plan.strong_lowered && refusal_.empty() ? sizeof(float) : sizeof(T))),
         factor_(std::make_shared<Factor>(
-            Factor{{}, may_be_diagonal() && matrix.remote == nullptr && !null_space_})),
-        choice_(std::make_shared<AutomaticChoice>(
-            AutomaticChoice{.name = plan.describe(), .lowered = lowered_})) {}
-
-  std::shared_ptr<const AutomaticChoice> choice() const noexcept { return choice_; }
+            Factor{{}, may_be_diagonal() && matrix.remote == nullptr && !null_space_})) {}
 
   /// For LOBPCG: the strong kind if some steps of CG with the diagonal show that the wanted
   /// eigenvalues are small enough, the diagonal if they show that a polynomial saves few steps.
   /// Else the first kind of the plan, which becomes the strong one if they turn out to be far
   /// smaller than that.
-  Made for_eigenpairs(Ctx& context) const {
+  std::unique_ptr<Schedule> for_eigenpairs(Ctx& context) const {
     if (costs_.expected_degree(kLargestRoot) < costs_.least_degree()) return too_small(context);
     const double root = root_of_condition(context);
     const std::string found = describe(root);
     const bool definite = std::isfinite(root);
     if (definite && costs_.expected_degree(root) >= costs_.least_degree()) {
-      Made made = strong(context, found);
-      return made.preconditioner != nullptr ? std::move(made) : first(context);
+      Choice made = strong(context, found);
+      return made.stage ? schedule(std::move(made)) : first(context, made.reason);
     }
     if (may_be_diagonal() && costs_.diagonal_suffices(root)) return sufficient(context, found);
-    Made made = first(context);
-    choice_->reason = definite ? found + ", too small for multigrid to save its setup" : found;
-    const auto make_strong = [self = *this](Ctx& later) {
-      Made strong = self.strong(later, "the wanted eigenvalues are small");
-      self.choice_->seconds = strong.cost.seconds();
-      self.choice_->bytes = strong.cost.bytes();
-      return std::move(strong.preconditioner);
-    };
-    made.preconditioner = std::make_unique<AdaptivePreconditioner<T, Ctx>>(
-        std::move(made.preconditioner), make_strong, costs_.least_degree_within_solve());
+    std::unique_ptr<Schedule> made =
+        first(context, definite ? found + ", too small for multigrid to save its setup" : found);
+    made->become_strong_from(costs_.least_degree_within_solve(), [self = *this](Ctx& later) {
+      return self.strong(later, "the wanted eigenvalues are small");
+    });
     return made;
   }
 
   /// For block CG. One column on the host begins with the diagonal, and another preconditioner
   /// takes over where the steps of the solve show that it pays. Else one preconditioner is chosen
   /// for the whole solve, by some steps of CG with the diagonal.
-  Made for_linear_system(Ctx& context) const {
+  std::unique_ptr<Schedule> for_linear_system(Ctx& context) const {
     if (may_be_diagonal() && costs_.one_column()) return diagonal_first(context);
     if (!kOnHost && !costs_.pays_for(kLargestRoot)) return too_small(context);
     const double root = root_of_condition(context);
@@ -104,10 +85,11 @@ class AutomaticPreconditioner {
     if (may_be_diagonal() && costs_.diagonal_suffices(root)) return sufficient(context, found);
     if (!std::isfinite(root)) factor_->may_exist = false;
     const bool pays = costs_.pays_for(root);
-    if (!pays) choice_->reason = found + ", too small for multigrid to save its setup";
     bool refused = false;
-    Made made = strongest(context, found, costs_.columns_of_chebyshev(root), pays, refused);
-    return made.preconditioner != nullptr ? std::move(made) : first(context);
+    Choice made = strongest(context, found, costs_.columns_of_chebyshev(root), pays, refused);
+    if (made.stage) return schedule(std::move(made));
+    return first(context,
+                 pays ? made.reason : found + ", too small for multigrid to save its setup");
   }
 
  private:
@@ -160,50 +142,78 @@ class AutomaticPreconditioner {
                                : "CG with the diagonal met a p'Ap or r'M⁻¹r that is not positive";
   }
 
-  Made diagonal(Ctx& context) const {
-    const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
-    use(jacobi, jacobi.options());
-    if (std::same_as<T, double>) {
-      choice_->precision_reason = "jacobi has no form in single precision";
-    }
-    return jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_);
+  static std::unique_ptr<Schedule> schedule(Choice made) {
+    return std::make_unique<Schedule>(*std::move(made.stage), std::move(made.reason), made.cost);
   }
 
-  Made sufficient(Ctx& context, const std::string& found) const {
-    choice_->reason = found + ", so small that the diagonal suffices";
-    return diagonal(context);
+  /// The first kind, for this reason.
+  std::unique_ptr<Schedule> first(Ctx& context, std::string reason) const {
+    return schedule(measured(context, std::move(reason), [&] {
+      return planned_stage<T>(context, plan_, false, matrix_, refusal_, spmm_);
+    }));
+  }
+
+  /// The first kind, without a probe that could not change it.
+  std::unique_ptr<Schedule> too_small(Ctx& context) const {
+    return first(context, "the matrix is too small for multigrid to save its setup");
+  }
+
+  std::unique_ptr<Schedule> diagonal(Ctx& context, std::string reason) const {
+    const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
+    return schedule(measured(context, std::move(reason), [&] {
+      return full_stage(jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_),
+                        plan_.describe(jacobi, jacobi.options()),
+                        std::same_as<T, double> ? "jacobi has no form in single precision"
+                                                : plan_.precision_reason);
+    }));
+  }
+
+  std::unique_ptr<Schedule> sufficient(Ctx& context, const std::string& found) const {
+    return diagonal(context, found + ", so small that the diagonal suffices");
   }
 
   /// The diagonal until the steps of the solve show the condition number.
-  Made diagonal_first(Ctx& context) const {
-    Made made = diagonal(context);
-    choice_->reason = "the solve took too few steps for another preconditioner to pay";
-    const auto choose = [self = *this, refused = false](Ctx& later, double steps) mutable {
-      Made chosen = self.for_one_column(later, steps, refused);
-      self.choice_->seconds += chosen.cost.seconds();
-      self.choice_->bytes = chosen.cost.bytes();
-      return std::move(chosen.preconditioner);
-    };
-    made.preconditioner =
-        std::make_unique<DeferredPreconditioner<T, Ctx>>(std::move(made.preconditioner), choose);
+  std::unique_ptr<Schedule> diagonal_first(Ctx& context) const {
+    std::unique_ptr<Schedule> made =
+        diagonal(context, "the solve took too few steps for another preconditioner to pay");
+    made->choose_by_steps([self = *this, refused = false](Ctx& later, double steps) mutable {
+      return self.for_one_column(later, steps, refused);
+    });
     return made;
+  }
+
+  /// The stage that `make` returns, and its cost.
+  template <class Make>
+  static Choice measured(Ctx& context, std::string reason, const Make& make) {
+    SetupCost cost(context);
+    std::optional<PreconditionerStage<T, Ctx>> stage = make();
+    cost.stop(context);
+    return {std::move(stage), std::move(reason), cost};
+  }
+
+  /// A stage that the plan might have had in lower precision.
+  PreconditionerStage<T, Ctx> full_stage(std::shared_ptr<Preconditioner<T, Ctx>> made,
+                                         std::string name, const std::string& reason) const {
+    PreconditionerStage<T, Ctx> stage(std::move(made));
+    stage.describe(std::move(name), reason_of_precision(plan_.lowered, reason, refusal_));
+    return stage;
   }
 
   /// What takes over from the diagonal where it would take `steps` more, or none. `refused`:
   /// whether multigrid or a factor without fill was found not to suit A, so that neither is tried
   /// any more.
-  Made for_one_column(Ctx& context, double steps, bool& refused) const {
+  Choice for_one_column(Ctx& context, double steps, bool& refused) const {
     const std::string found = fmt::format("the diagonal would take about {:.0f} more steps", steps);
     const bool pays = costs_.pays_after(steps);
-    Made made = strongest(context, found, costs_.columns_of_steps(steps), pays, refused);
-    if (made.preconditioner != nullptr || refused) return made;
+    Choice made = strongest(context, found, costs_.columns_of_steps(steps), pays, refused);
+    if (made.stage || refused) return made;
     if (matrix_.remote == nullptr && costs_.incomplete_factor_pays_after(steps)) {
       // An early estimate of ill conditioned matrices is too low. A complete factor may pay later.
       constexpr double kGrowth = 3;
       if (factor_pays(context, costs_.columns_of_steps(kGrowth * steps))) return made;
       return incomplete_factor(context, found, refused);
     }
-    choice_->reason = found + ", too few for another preconditioner to save its setup";
+    made.reason = found + ", too few for another preconditioner to save its setup";
     return made;
   }
 
@@ -211,15 +221,17 @@ class AutomaticPreconditioner {
   /// less, or none. Without one of them, the solve would take as long as `columns` products of A
   /// with one column. `pays`: whether multigrid costs less than that. `refused`: whether it was
   /// found not to suit A.
-  Made strongest(Ctx& context, const std::string& cause, double columns, bool pays,
-                 bool& refused) const {
+  Choice strongest(Ctx& context, const std::string& cause, double columns, bool pays,
+                   bool& refused) const {
     const bool either = pays && !refused;
     const double least = either ? std::min(columns, costs_.columns_of_multigrid()) : columns;
-    Made made = complete_factor(context, cause, least);
-    if (made.preconditioner != nullptr || !either) return made;
+    Choice made = complete_factor(context, cause, least);
+    if (made.stage || !either) return made;
     made = strong(context, cause);
-    refused = made.preconditioner == nullptr;
-    return refused ? complete_factor(context, cause, columns) : std::move(made);
+    refused = !made.stage;
+    if (!refused) return made;
+    Choice factored = complete_factor(context, cause, columns);
+    return factored.stage ? std::move(factored) : std::move(made);
   }
 
   /// Whether a complete factor of A and its solves cost less than `columns` products of A with one
@@ -236,75 +248,45 @@ class AutomaticPreconditioner {
   }
 
   /// A = PᵀLLᵀP where that costs less than `columns` products of A with one column, else none.
-  Made complete_factor(Ctx& context, const std::string& cause, double columns) const {
+  Choice complete_factor(Ctx& context, const std::string& cause, double columns) const {
     SetupCost cost(context);
-    if (!factor_pays(context, columns)) return {nullptr, cost};
+    if (!factor_pays(context, columns)) return {};
     factor_->may_exist = false;  // not once more
-    if (!factor_->inverse->factor(context, 0)) return {nullptr, cost};
-    choice_->name = fmt::format("cholesky of {}", matrix_name(plan_.matrix));
-    choice_->lowered = choice_->strong = false;
-    choice_->precision_reason = "a complete factor is made in double precision";
-    choice_->reason = cause + ", which cost more than a complete factor";
+    if (!factor_->inverse->factor(context, 0)) return {};
     cost.stop(context);
-    return {std::move(factor_->inverse), cost};
+    auto stage = full_stage(std::make_shared<OperatorPreconditioner<T, Ctx>>(
+                                std::shared_ptr(std::move(factor_->inverse))),
+                            fmt::format("cholesky of {}", matrix_name(plan_.matrix)),
+                            "a complete factor is made in double precision");
+    return {std::move(stage), cause + ", which cost more than a complete factor", cost};
   }
 
   /// A factor without fill, or none where pivots made it that of a matrix far from A. `refused`
   /// then becomes true.
-  Made incomplete_factor(Ctx& context, const std::string& cause, bool& refused) const {
+  Choice incomplete_factor(Ctx& context, const std::string& cause, bool& refused) const {
     using Incomplete = IncompleteCholeskyPreconditioner<T, Ctx>;
     const PreconditionerKind& kind = preconditioner_table().get("incomplete_cholesky");
-    Made made = kind.make<T, Ctx>(context, matrix_, kind.options(), spmm_);
-    const double shift = dynamic_cast<const Incomplete&>(*made.preconditioner).shift();
+    SetupCost cost(context);
+    auto made = std::make_shared<Incomplete>(context, matrix_);
+    const double shift = made->shift();
     refused = shift > kLargestShift;
+    if (refused) made.reset();
+    cost.stop(context);
     if (refused) {
-      choice_->reason =
-          fmt::format("{}, but a factor without fill needs a shift of {}", cause, shift);
-      made.preconditioner.reset();
-      return made;
+      return {
+          {}, fmt::format("{}, but a factor without fill needs a shift of {}", cause, shift), cost};
     }
-    use(kind, kind.options());
-    choice_->reason = cause + ", and the matrix is small";
-    return made;
-  }
-
-  /// Notes that a kind in full precision is in use.
-  void use(const PreconditionerKind& kind, const PreconditionerOptions& options) const {
-    choice_->name = plan_.describe(kind, options);
-    choice_->lowered = choice_->strong = false;
-    choice_->precision_reason.clear();
-  }
-
-  /// The first kind, without a probe that could not change it.
-  Made too_small(Ctx& context) const {
-    choice_->reason = "the matrix is too small for multigrid to save its setup";
-    return first(context);
-  }
-
-  Made first(Ctx& context) const { return make(context, *plan_.kind, plan_.options, lowered_); }
-
-  Made make(Ctx& context, const PreconditionerKind& kind, const PreconditionerOptions& options,
-            bool lowered) const {
-    if constexpr (std::same_as<T, double>) {
-      if (lowered) return kind.make_lowered(context, matrix_, options, spmm_);
-    }
-    return kind.make<T, Ctx>(context, matrix_, options, spmm_);
+    auto stage =
+        full_stage(std::move(made), plan_.describe(kind, kind.options()), plan_.precision_reason);
+    return {std::move(stage), cause + ", and the matrix is small", cost};
   }
 
   /// The strong kind, or none if it does not suit the matrix. `cause`: why it was tried.
-  Made strong(Ctx& context, const std::string& cause) const {
-    SetupCost cost(context);
-    std::unique_ptr<Preconditioner<T, Ctx>> made;
-    choice_->reason = fmt::format("{}, but {}", cause, strong_into(context, made));
-    if (made != nullptr) {
-      choice_->name = plan_.describe(*plan_.strong, plan_.strong_options);
-      choice_->strong = true;
-      choice_->precision_reason.clear();
-      choice_->lowered = strong_lowered_;
-      choice_->reason = cause;
-    }
-    cost.stop(context);
-    return {std::move(made), cost};
+  Choice strong(Ctx& context, const std::string& cause) const {
+    std::string obstacle;
+    Choice made = measured(context, cause, [&] { return strong_stage(context, obstacle); });
+    if (!made.stage) made.reason += ", but " + obstacle;
+    return made;
   }
 
   /// An orthonormal basis of the null space of A, without columns if none is known.
@@ -313,41 +295,43 @@ class AutomaticPreconditioner {
     return null_vectors<T, Ctx>(context, *host_, *null_space_, null_space_->dimension, nullptr);
   }
 
-  /// Makes the strong kind. Returns the reason why it does not suit, with `made` null.
-  std::string strong_into(Ctx& context, std::unique_ptr<Preconditioner<T, Ctx>>& made) const {
+  /// The strong kind, or none and the reason why it does not suit.
+  std::optional<PreconditionerStage<T, Ctx>> strong_stage(Ctx& context,
+                                                          std::string& obstacle) const {
     const double bytes =
         plan_.strong
             ->bytes({.rows = matrix_.rows, .nnz = local_entries(matrix_)}, plan_.strong_options)
             .setup;
     if (context.agree(bytes > kFactorShare * memory_bytes(context))) {
-      return fmt::format("multigrid would take {:.1e} bytes", bytes);
+      obstacle = fmt::format("multigrid would take {:.1e} bytes", bytes);
+      return std::nullopt;
     }
+    std::optional<PreconditionerStage<T, Ctx>> made;
     try {
-      made = make(context, *plan_.strong, plan_.strong_options, strong_lowered_).preconditioner;
+      made = planned_stage<T>(context, plan_, true, matrix_, refusal_, spmm_);
     } catch (const InvalidArgument& error) {
-      return error.what();
+      obstacle = error.what();
+      return std::nullopt;
     }
-    const double condition = condition_estimate<T, Ctx>(context, *A_, made.get(), kQualitySteps,
+    const double condition = condition_estimate<T, Ctx>(context, *A_, &*made, kQualitySteps,
                                                         known_null_vectors(context).view())
                                  .whole;
-    if (condition < kMostCondition) return "";
-    made.reset();
-    return std::isfinite(condition)
-               ? fmt::format("multigrid leaves a condition number of {:.1e}", condition)
-               : "CG with multigrid met a p'Ap or r'M⁻¹r that is not positive";
+    if (condition < kMostCondition) return made;
+    obstacle = std::isfinite(condition)
+                   ? fmt::format("multigrid leaves a condition number of {:.1e}", condition)
+                   : "CG with multigrid met a p'Ap or r'M⁻¹r that is not positive";
+    return std::nullopt;
   }
 
   LinearOperator<T, Ctx>* A_;
   HostContext* host_;
   CsrView<T, Space> matrix_;
   PreconditionerPlan plan_;
-  bool lowered_;
-  bool strong_lowered_;
+  std::string refusal_;
   SpmmOptions spmm_;
   std::shared_ptr<const GraphNullSpace> null_space_;
   MultigridCosts costs_;
   std::shared_ptr<Factor> factor_;
-  std::shared_ptr<AutomaticChoice> choice_;
 };
 
 }  // namespace heddle::detail

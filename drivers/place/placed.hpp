@@ -4,6 +4,7 @@
 #include <heddle/drivers/place/automatic_preconditioner.hpp>
 #include <heddle/drivers/place/device.hpp>
 #include <heddle/drivers/place/place.hpp>
+#include <heddle/drivers/place/planned_stage.hpp>
 #include <heddle/drivers/plan/memory.hpp>
 #include <heddle/drivers/plan/methods.hpp>
 #include <heddle/drivers/plan/preconditioner.hpp>
@@ -14,6 +15,8 @@
 #include <heddle/solvers/cg/inverse_operator.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
+#include <heddle/solvers/preconditioners/operator_preconditioner.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
@@ -75,7 +78,10 @@ class PlacedProblem {
       facts.null_space.reset();  // a preconditioner must know all null vectors
     }
     if (problem.preconditioner) {
-      own_preconditioner_ = place_matrix(context, *std::move(problem.preconditioner), request.spmm);
+      given_preconditioner_ =
+          place_matrix(context, *std::move(problem.preconditioner), request.spmm);
+      own_preconditioner_ = std::make_unique<OperatorPreconditioner<T, Ctx>>(
+          std::shared_ptr(std::move(given_preconditioner_.product)));
     } else if (plan.kind != nullptr) {
       monitor.begin_stage("setting up the preconditioner");
       make_preconditioner(context, host,
@@ -90,56 +96,9 @@ class PlacedProblem {
   const ProblemSizes& sizes() const noexcept { return sizes_; }
   /// The operator of a stored A. Null if A is a callable.
   const SparseOperator<T, Ctx>* stored_A() const noexcept { return A_.stored; }
-  PreconditionerCost preconditioner_cost() const noexcept {
-    if (!made_) return {};
-    PreconditionerCost cost{made_->cost.seconds(), made_->cost.bytes()};
-    if (choice_) {
-      cost.seconds += choice_->seconds;
-      cost.bytes += choice_->bytes;
-    }
-    return cost;
-  }
 
-  /// What `auto` chose. Null: there was no choice.
-  const AutomaticChoice* preconditioner_choice() const noexcept { return choice_.get(); }
-
-  /// The strength that the preconditioner has now, 0 if there is no choice.
-  Index preconditioner_strength() const noexcept {
-    using Adaptive = AdaptivePreconditioner<T, Ctx>;
-    if (const auto* both = dynamic_cast<const Adaptive*>(preconditioner())) {
-      return both->own_strength();
-    }
-    return preconditioner() != nullptr ? preconditioner()->strength() : 0;
-  }
-
-  std::vector<OperatorLevel> preconditioner_levels() const {
-    return preconditioner() != nullptr ? preconditioner()->hierarchy()
-                                       : std::vector<OperatorLevel>();
-  }
-
-  /// The precision of the preconditioner that `plan` chose, for reports.
-  PrecisionReport preconditioner_precision(const PreconditionerPlan& plan) const {
-    if (!made_) return {};
-    const bool strong = choice_ != nullptr && choice_->strong;
-    const bool planned = strong ? plan.strong_lowered : plan.lowered;
-    const bool lowered = choice_ != nullptr ? choice_->lowered : planned && refusal_.empty();
-    const std::string& planned_reason =
-        strong ? plan.strong_precision_reason : plan.precision_reason;
-    const bool own_reason = choice_ != nullptr && !choice_->precision_reason.empty();
-    const std::string& reason = own_reason ? choice_->precision_reason : planned_reason;
-    if (!lowered) {
-      const bool refused = planned && !refusal_.empty();
-      return {std::same_as<T, double> ? "double" : "single", refused ? refusal_ : reason};
-    }
-    const ProductPrecision products = (strong ? plan.strong_options : plan.options).products();
-    std::string precisions(limits_of(products).name);
-    const Index raised = times_raised();
-    const bool narrow = products != ProductPrecision::single_precision;
-    if (raised == 0) return {precisions, reason};
-    if (narrow) precisions += ", then single";
-    if (raised > (narrow ? 1 : 0)) precisions += ", then double";
-    return {precisions, "raised where lower precision prevented progress"};
-  }
+  /// The preconditioner that the request led to. Null: there is none, or that of the problem.
+  const PreconditionerSchedule<T, Ctx>* schedule() const noexcept { return schedule_.get(); }
 
   /// The library of the factor of A − σB that the solve took last. Empty: it took none.
   std::string factor_library() const {
@@ -176,23 +135,9 @@ class PlacedProblem {
   }
 
  private:
-  /// How often the solve has raised the precision of the preconditioner.
-  Index times_raised() const noexcept {
-    if constexpr (std::same_as<T, double>) {
-      const Preconditioner<T, Ctx>* made = preconditioner();
-      if (const auto* both = dynamic_cast<const AdaptivePreconditioner<T, Ctx>*>(made)) {
-        made = &both->current();
-      } else if (const auto* later = dynamic_cast<const DeferredPreconditioner<T, Ctx>*>(made)) {
-        made = &later->current();
-      }
-      const auto* lowered = dynamic_cast<const LoweredPreconditioner<Ctx>*>(made);
-      return lowered != nullptr ? lowered->raised() : 0;
-    }
-    return 0;
-  }
-
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
-    return made_ ? made_->get() : own_preconditioner_.product.get();
+    if (schedule_) return schedule_.get();
+    return own_preconditioner_.get();
   }
 
   void place_null_vectors(Ctx& context, HostContext& host, const GraphNullSpace& found,
@@ -208,28 +153,25 @@ class PlacedProblem {
   void make_preconditioner(Ctx& context, HostContext& host, CsrView<T, Space> M,
                            const Request& request, const PreconditionerPlan& plan,
                            std::shared_ptr<const GraphNullSpace> null_space) {
+    std::string refusal;
     if constexpr (std::same_as<T, double>) {
-      if (plan.lowered || plan.strong_lowered) refusal_ = refuse_single_precision(context, M);
+      if (plan.lowered || plan.strong_lowered) refusal = refuse_single_precision(context, M);
     }
-    if (!refusal_.empty() && asks_for_lower(request.preconditioner.precision)) {
-      refuse_lower_precision(request.preconditioner.precision, refusal_);
+    if (!refusal.empty() && asks_for_lower(request.preconditioner.precision)) {
+      refuse_lower_precision(request.preconditioner.precision, refusal);
     }
     if (plan.strong != nullptr && A_.stored != nullptr) {
-      const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan,
-                                                      refusal_.empty(), request.spmm, block_,
-                                                      std::move(null_space), host);
-      choice_ = automatic.choice();
-      made_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
-                                             : automatic.for_linear_system(context);
+      const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan, refusal,
+                                                      request.spmm, block_, std::move(null_space),
+                                                      host);
+      schedule_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                                 : automatic.for_linear_system(context);
       return;
     }
-    if constexpr (std::same_as<T, double>) {
-      if (plan.lowered && refusal_.empty()) {
-        made_ = plan.kind->make_lowered(context, M, plan.options, request.spmm);
-        return;
-      }
-    }
-    made_ = plan.kind->template make<T, Ctx>(context, M, plan.options, request.spmm);
+    SetupCost cost(context);
+    auto stage = planned_stage<T>(context, plan, false, M, refusal, request.spmm);
+    cost.stop(context);
+    schedule_ = std::make_unique<PreconditionerSchedule<T, Ctx>>(std::move(stage), "", cost);
   }
 
   CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
@@ -332,17 +274,16 @@ class PlacedProblem {
   double solver_bytes_;          // as in the constructor
   Index block_;                  // as in the constructor
   HostBlock<double> near_null_;  // which the options of a preconditioner refer to
-  PlacedMatrix<T, Ctx> A_, B_, A_transposed_, own_preconditioner_;
+  PlacedMatrix<T, Ctx> A_, B_, A_transposed_, given_preconditioner_;
   PlacedBlock constraints_, initial_guess_;
   bool guess_from_random_;
   PlacedBlock rhs_;
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
-  bool inner_solves_ = false;                       // whether B_inverse_ is an InverseOperator
-  std::optional<MadePreconditioner<T, Ctx>> made_;  // empty: none
-  std::shared_ptr<const AutomaticChoice> choice_;   // null: `auto` had none
-  std::string refusal_;  // why its matrix does not allow single precision, else empty
+  bool inner_solves_ = false;  // whether B_inverse_ is an InverseOperator
+  std::unique_ptr<OperatorPreconditioner<T, Ctx>> own_preconditioner_;  // that of the problem
+  std::unique_ptr<PreconditionerSchedule<T, Ctx>> schedule_;            // null: none was made
 };
 
 }  // namespace heddle::detail

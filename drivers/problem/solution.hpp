@@ -2,7 +2,7 @@
 
 #include <heddle/drivers/problem/matrix.hpp>
 #include <heddle/linalg/base/profile.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/problem/result.hpp>
 #include <iterator>
 #include <memory>
@@ -88,7 +88,7 @@ struct Solution {
   std::string preconditioner_reason{};  ///< why `auto` chose it, else empty
   PreconditionerCost preconditioner;
   PrecisionReport preconditioner_precision;
-  Index preconditioner_strength = 0;  ///< at the end; see `LinearOperator::strength`
+  Index preconditioner_strength = 0;  ///< its degree at the end. 0: there was no choice
   /// Of a preconditioner that makes a hierarchy of levels, the finest first.
   std::vector<OperatorLevel> preconditioner_levels;
   double setup_seconds = 0;

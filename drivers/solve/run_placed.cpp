@@ -3,14 +3,18 @@
 #include <cmath>
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <numbers>
+#include <utility>
 
 namespace heddle::detail {
 
-void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
-                   Solution& solution) {
-  if (plan.kind == nullptr) return;
-  solution.preconditioner_name = choice != nullptr ? choice->name : plan.describe();
-  if (choice != nullptr) solution.preconditioner_reason = choice->reason;
+void report_preconditioner(PreconditionerReport report, Solution& solution) {
+  solution.preconditioner_name = std::move(report.name);
+  solution.preconditioner_reason = std::move(report.reason);
+  solution.preconditioner = {report.seconds, report.bytes};
+  solution.preconditioner_precision = {std::move(report.precision),
+                                       std::move(report.precision_reason)};
+  solution.preconditioner_strength = report.degree;
+  solution.preconditioner_levels = std::move(report.levels);
 }
 
 void report_sizes(const ProblemSizes& sizes, Solution& solution) {

@@ -16,9 +16,8 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Names the preconditioner that `plan` led to. `choice`: null if `auto` had none.
-void report_choice(const PreconditionerPlan& plan, const AutomaticChoice* choice,
-                   Solution& solution);
+/// Adds to the solution what the preconditioner of a solve tells of itself.
+void report_preconditioner(PreconditionerReport report, Solution& solution);
 
 /// Adds what the sizes tell to the solution: infinite eigenvalues and null vectors.
 void report_sizes(const ProblemSizes& sizes, Solution& solution);
@@ -61,11 +60,9 @@ Solved<T, typename Ctx::Space> run_placed(Ctx& context, HostContext& host, Sourc
     solution.spmm_reason = A->plan().reason(solution.block_size);
   }
   solution.factor_library = placed.factor_library();
-  solution.preconditioner = placed.preconditioner_cost();
-  solution.preconditioner_precision = placed.preconditioner_precision(plan);
-  solution.preconditioner_strength = placed.preconditioner_strength();
-  report_choice(plan, placed.preconditioner_choice(), solution);
-  solution.preconditioner_levels = placed.preconditioner_levels();
+  if (const PreconditionerSchedule<T, Ctx>* const schedule = placed.schedule()) {
+    report_preconditioner(schedule->report(), solution);
+  }
   return solved;
 }
 

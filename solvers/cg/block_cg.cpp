@@ -3,6 +3,7 @@
 #include <heddle/solvers/cg/checks.hpp>
 #include <heddle/solvers/cg/pseudo_block_cg.hpp>
 #include <heddle/solvers/iteration/solve_identity.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <utility>
 
 namespace heddle {
@@ -16,6 +17,7 @@ std::vector<std::string> identity(const LinearSystem<T, Ctx>& system,
                                   const BlockCgOptions& options) {
   if (options.checkpoint.file.empty()) return {};
   const bool block = options.algorithm == CgAlgorithm::breakdown_free;
+  auto* const schedule = system.preconditioner ? system.preconditioner->schedule() : nullptr;
   return {detail::fact("solver", "block_cg"),
           detail::fact("algorithm", block ? "breakdown_free" : "pseudo_block"),
           detail::fact("bytes of a number", sizeof(T)),
@@ -23,8 +25,7 @@ std::vector<std::string> identity(const LinearSystem<T, Ctx>& system,
           detail::fact("right-hand sides", system.B.cols()),
           detail::operator_fact("A", system.A),
           detail::operator_fact("preconditioner", system.preconditioner),
-          detail::fact("preconditioner in lower precision",
-                       system.preconditioner != nullptr && system.preconditioner->is_lowered()),
+          detail::fact("preconditioner in lower precision", schedule && schedule->is_lowered()),
           detail::fact("initial guess", system.initial_guess.cols() > 0 ? "given" : "zero"),
           detail::fact("tolerance", options.tolerance),
           detail::fact("criterion",

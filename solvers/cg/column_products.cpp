@@ -14,14 +14,11 @@ constexpr Index kProbes = 4;
 /// Steps in which CG reduces ‖r‖ e times, per root of the condition number. At most 0.5 by theory.
 constexpr double kStepsPerRoot = 0.3;
 
-/// Steps of precision above the lowest one: single and double.
-constexpr Index kMostRaised = 2;
-
 }  // namespace
 
 template <Scalar T, class Ctx>
 auto ColumnProducts<T, Ctx>::probe_preconditioner() -> std::optional<Stop> {
-  if (system_.preconditioner == nullptr) return std::nullopt;
+  if (preconditioner_ == nullptr) return std::nullopt;
   std::optional<Stop> stop = probe();
   while (stop && raise_preconditioner()) stop = probe();
   return stop;
@@ -29,18 +26,14 @@ auto ColumnProducts<T, Ctx>::probe_preconditioner() -> std::optional<Stop> {
 
 template <Scalar T, class Ctx>
 bool ColumnProducts<T, Ctx>::raise_preconditioner() {
-  Preconditioner<T, Ctx>* M = system_.preconditioner;
-  if (M == nullptr || !M->is_lowered() || raised_ == kMostRaised) return false;
-  M->raise(context_);
-  ++raised_;
-  return true;
+  return preconditioner_ != nullptr && preconditioner_->raise(context_);
 }
 
 template <Scalar T, class Ctx>
 auto ColumnProducts<T, Ctx>::probe() -> std::optional<Stop> {
   const Index k = std::min<Index>(kProbes, system_.B.cols());
-  switch (probe_spd(context_, *system_.preconditioner, s_.packet, s_.scratch.columns(0, k),
-                    s_.R.columns(0, k))) {
+  switch (probe_spd(context_, *preconditioner_, preconditioner_->is_lowered(), s_.packet,
+                    s_.scratch.columns(0, k), s_.R.columns(0, k))) {
     case SpdProbe::passed:
       break;
     case SpdProbe::not_finite:
@@ -63,10 +56,10 @@ template <Scalar T, class Ctx>
 auto ColumnProducts<T, Ctx>::precondition(ConstSmallView<double, Space> norms,
                                           MultiVector<T, Space>& Z) -> ConstBlockView<T, Space> {
   const Block R = s_.R.columns(0, s_.ledger.active);
-  if (system_.preconditioner == nullptr) return R;
+  if (preconditioner_ == nullptr) return R;
   if (Z.cols() < R.cols()) Z = MultiVector<T, Space>(context_, R.rows(), R.cols());
   const Block MR = Z.columns(0, R.cols());
-  system_.preconditioner->apply(context_, R, norms, MR);
+  preconditioner_->apply(context_, R, norms, MR);
   energies_ = s_.packet.add(R.cols(), 1);
   column_dots<T>(context_, R, MR, energies_.there);
   return MR;
@@ -78,8 +71,8 @@ auto ColumnProducts<T, Ctx>::kept_product(ConstSmallView<double, Space> norms)
     -> std::optional<ScaledView<float, Space>> {
   if constexpr (std::same_as<T, double> && std::same_as<Space, HostSpace>) {
     const Block R = s_.R.columns(0, s_.ledger.active);
-    if (kept_ == nullptr || R.cols() == 1) return std::nullopt;
-    const auto MR = kept_->apply_and_keep(context_, R, norms);
+    if (preconditioner_ == nullptr || R.cols() == 1) return std::nullopt;
+    const auto MR = preconditioner_->apply_and_keep(context_, R, norms);
     if (!MR) return std::nullopt;
     energies_ = s_.packet.add(R.cols(), 1);
     column_dots(context_, R, *MR, energies_.there);
@@ -99,8 +92,7 @@ auto ColumnProducts<T, Ctx>::measure(ConstSmallView<double, HostSpace> norms)
     LinearColumn& column = s_.ledger[j];
     column.norm = norms(j, 0);
     column.earlier_energy = column.energy;
-    column.energy =
-        system_.preconditioner != nullptr ? energies_.here(j, 0) : column.norm * column.norm;
+    column.energy = preconditioner_ != nullptr ? energies_.here(j, 0) : column.norm * column.norm;
     if (!std::isfinite(column.norm) || !std::isfinite(column.energy)) {
       keep_first(SolveStatus::breakdown, "products with A or the preconditioner are not finite");
     } else if (column.norm > 0 && !(column.energy > 0)) {
@@ -113,7 +105,7 @@ auto ColumnProducts<T, Ctx>::measure(ConstSmallView<double, HostSpace> norms)
 
 template <Scalar T, class Ctx>
 void ColumnProducts<T, Ctx>::note_step(double energy_of_step) {
-  if (system_.preconditioner == nullptr || system_.preconditioner->steps_to_adapt() == 0) return;
+  if (preconditioner_ == nullptr || preconditioner_->steps_to_choice() == 0) return;
   const LinearColumn& column = s_.ledger[0];
   const double alpha = column.earlier_energy / energy_of_step;
   const double beta = column.energy / column.earlier_energy;
@@ -135,11 +127,9 @@ double ColumnProducts<T, Ctx>::expected_steps() const {
 }
 
 template <Scalar T, class Ctx>
-bool ColumnProducts<T, Ctx>::adapt_preconditioner() {
-  Preconditioner<T, Ctx>* M = system_.preconditioner;
-  if (steps_.steps() == 0 || steps_.steps() != M->steps_to_adapt()) return false;
-  told_steps_.push_back(expected_steps());
-  return M->adapt(context_, told_steps_.back());
+bool ColumnProducts<T, Ctx>::choose_preconditioner() {
+  if (steps_.steps() == 0 || steps_.steps() != preconditioner_->steps_to_choice()) return false;
+  return preconditioner_->choose(context_, expected_steps());
 }
 
 template <Scalar T, class Ctx>
@@ -184,14 +174,10 @@ void ColumnProducts<T, Ctx>::drop_useless_guesses(Index count) {
 template <Scalar T, class Ctx>
 void ColumnProducts<T, Ctx>::archive(Archive& archive) {
   Index applied = applications();
-  Index raised = raised_;
-  archive.values(applied, raised, norm_before_steps_);
-  archive.list(told_steps_);
+  archive.values(applied, norm_before_steps_);
   steps_.archive(archive);
-  if (!archive.loading()) return;
-  for (const double steps : told_steps_) system_.preconditioner->adapt(context_, steps);
-  applications_before_ = system_.A->columns_applied() - applied;
-  while (raised_ < raised && raise_preconditioner()) continue;
+  if (preconditioner_ != nullptr) preconditioner_->archive(context_, archive);
+  if (archive.loading()) applications_before_ = system_.A->columns_applied() - applied;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ColumnProducts<T, Ctx>;

@@ -2,10 +2,9 @@
 
 #include <heddle/solvers/cg/column_order.hpp>
 #include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
-#include <heddle/solvers/preconditioners/kept_product.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/problem/linear_system.hpp>
 #include <optional>
-#include <vector>
 
 namespace heddle::detail {
 
@@ -25,7 +24,7 @@ class ColumnProducts {
         system_(system),
         order_(order),
         s_(storage),
-        kept_(dynamic_cast<KeptProduct<Ctx>*>(system.preconditioner)),
+        preconditioner_(schedule_of(system.preconditioner, own_)),
         applications_before_(system.A->columns_applied()) {}
 
   /// Returns a stop if products with random columns show that the preconditioner is not symmetric
@@ -69,9 +68,9 @@ class ColumnProducts {
     norm_before_steps_ = s_.ledger[0].norm;
   }
 
-  /// Tells the preconditioner how many steps are expected, once there were as many as it wants.
-  /// Whether it has become another one.
-  bool adapt_preconditioner();
+  /// Lets the preconditioner choose by the steps that are expected, once there were as many as it
+  /// wants. Whether another stage has taken over.
+  bool choose_preconditioner();
 
   /// R ← B − A X, ‖r‖ and ‖x‖ for the first `count` columns.
   void fresh_residuals(Index count);
@@ -83,7 +82,7 @@ class ColumnProducts {
   /// Columns multiplied by A since the solve began.
   Index applications() const { return system_.A->columns_applied() - applications_before_; }
 
-  /// Saves or loads `applications()`, and what the preconditioner was told.
+  /// Saves or loads `applications()` and the state of the preconditioner.
   void archive(Archive& archive);
 
  private:
@@ -95,13 +94,12 @@ class ColumnProducts {
   const LinearSystem<T, Ctx>& system_;
   ColumnOrder<T, Ctx>& order_;
   Storage& s_;
-  KeptProduct<Ctx>* kept_;                 // M, if it may keep its products
-  typename Packet<Ctx>::Part energies_{};  // r_jᵀM⁻¹r_j, if M ≠ I
+  std::optional<PreconditionerSchedule<T, Ctx>> own_;
+  PreconditionerSchedule<T, Ctx>* preconditioner_;  // M. Null: M = I
+  typename Packet<Ctx>::Part energies_{};           // r_jᵀM⁻¹r_j, if M ≠ I
   Index applications_before_;
   CgCoefficients steps_;
-  double norm_before_steps_ = 0;    // ‖r‖ of the first column
-  std::vector<double> told_steps_;  // what the preconditioner was told
-  Index raised_ = 0;                // steps by which the precision of the preconditioner was raised
+  double norm_before_steps_ = 0;  // ‖r‖ of the first column
 };
 
 }  // namespace heddle::detail

@@ -214,7 +214,7 @@ bool LinearColumns<T, Ctx>::finish_iteration(Index iteration) {
   if (!ended() && progress_.slow(iteration, s_.ledger.worst_excess())) {
     restart_requested_ |= products_.raise_preconditioner();
   }
-  if (!ended()) restart_requested_ |= products_.adapt_preconditioner();
+  if (!ended()) restart_requested_ |= products_.choose_preconditioner();
   if (!ended()) shrink(s_.ledger, order_, stay_below_);
   return ended();
 }

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/cg/digits.hpp>
-#include <heddle/solvers/operators/sparse_operator.hpp>
 #include <limits>
 
 namespace heddle::detail {
@@ -25,9 +24,9 @@ constexpr double kRoundings = 100;
 template <Scalar T, class Ctx>
 LooseRows loose_rows_of(const LinearOperator<T, Ctx>& A, LooseRowsSearch& search) {
   if constexpr (std::same_as<typename Ctx::Space, HostSpace>) {
-    const auto* const stored = dynamic_cast<const SparseOperator<T, Ctx>*>(&A);
-    if (stored != nullptr && stored->matrix().remote == nullptr) {
-      return search.find(stored->matrix(), kWeakLink * *stored->one_norm());
+    const CsrView<T, HostSpace>* const stored = A.stored();
+    if (stored != nullptr && stored->remote == nullptr) {
+      return search.find(*stored, kWeakLink * *A.one_norm());
     }
   }
   return {};

@@ -16,11 +16,11 @@ enum class SpdProbe { passed, asymmetric, indefinite, not_finite };
 inline constexpr double kLoweredAsymmetry = 0.1;
 
 /// Computes G = YᵀM Y for random Y (n×k) with a few columns. Tests whether its diagonal is positive
-/// and whether G is symmetric to half of the digits, or, if M is lowered, to `kLoweredAsymmetry`.
+/// and whether G is symmetric to half of the digits, or, if M is `lowered`, to `kLoweredAsymmetry`.
 /// The probe detects clear violations, and proves nothing if it passes. Y and MY, n×k, are scratch
 /// memory. The packet must have room for k² numbers.
 template <Scalar T, class Ctx>
-SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
+SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, bool lowered, Packet<Ctx>& packet,
                    BlockView<T, typename Ctx::Space> Y, BlockView<T, typename Ctx::Space> MY) {
   const Index k = Y.cols();
   fill_random<T>(context, 0, 0, Y, M.row_range().first);
@@ -34,7 +34,7 @@ SpdProbe probe_spd(Ctx& context, LinearOperator<T, Ctx>& M, Packet<Ctx>& packet,
     if (!std::isfinite(G(j, j))) return SpdProbe::not_finite;
     if (!(G(j, j) > 0)) return SpdProbe::indefinite;
   }
-  const double rounding = M.is_lowered()
+  const double rounding = lowered
                               ? kLoweredAsymmetry
                               : std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
   for (Index j = 0; j < k; ++j) {

@@ -1,3 +1,4 @@
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lobpcg/directions.hpp>
 
@@ -16,8 +17,13 @@ void Directions<T, Ctx>::fill(const DirectionColumns& columns, std::uint64_t& st
   LobpcgBlocks<T, Ctx>& blocks = s_.blocks;
   const Index active = columns.active;
   blocks.set_w(active + columns.fresh);
-  preconditioner_.apply(context_, blocks.R().columns(columns.first, active),
-                        blocks.S().W.columns(0, active));
+  const ConstBlockView<T, Space> R_J = blocks.R().columns(columns.first, active);
+  const BlockView<T, Space> W = blocks.S().W.columns(0, active);
+  if (preconditioner_ != nullptr) {
+    preconditioner_->apply(context_, R_J, W);
+  } else {
+    copy(context_, R_J, W);
+  }
   if (columns.fresh == 0) return;
   fill_random(context_, seed_, streams++, blocks.S().W.columns(active, columns.fresh),
               s_.shape.rows.first);
@@ -50,7 +56,7 @@ void Directions<T, Ctx>::next_round(SmallView<double, Space> status) {
 /// belong to earlier steps: yᵀR has the size of their residuals.
 template <Scalar T, class Ctx>
 bool Directions<T, Ctx>::are_residuals(const DirectionColumns& columns) const {
-  return problem_.B == nullptr && problem_.preconditioner == nullptr && s_.blocks.locked() == 0 &&
+  return problem_.B == nullptr && preconditioner_ == nullptr && s_.blocks.locked() == 0 &&
          columns.fresh == 0 &&
          s_.pairs.least_residual(s_.ritz.values(), columns.first) >=
              kFarFromRounding * s_.pairs.convergence().noise_floor();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/solvers/lobpcg/step_preconditioner.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
 
 namespace heddle::detail {
@@ -16,7 +16,7 @@ struct DirectionColumns {
 
 /// Makes the search directions W = T⁻¹R of a LOBPCG step from its residuals, and queues the rounds
 /// of Gram–Schmidt that make them B-orthonormal and orthogonal to [Y X P]. Nothing waits.
-/// Everything is kept by reference.
+/// Everything is kept by reference. `preconditioner`: null for T = I.
 template <Scalar T, class Ctx>
 class Directions {
  public:
@@ -24,7 +24,7 @@ class Directions {
 
   Directions(Ctx& context, const EigenProblem<T, Ctx>& problem,
              typename LobpcgWorkspace<T, Ctx>::Storage& storage,
-             StepPreconditioner<T, Ctx>& preconditioner, std::uint64_t seed) noexcept
+             PreconditionerSchedule<T, Ctx>* preconditioner, std::uint64_t seed) noexcept
       : context_(context),
         problem_(problem),
         s_(storage),
@@ -33,6 +33,9 @@ class Directions {
 
   /// W ← [T⁻¹R_J V] with V random columns of the next of the `streams`.
   void fill(const DirectionColumns& columns, std::uint64_t& streams);
+
+  /// Computes T⁻¹ in the next higher precision from now on. False if it is in full precision.
+  bool raise_precision() { return preconditioner_ != nullptr && preconditioner_->raise(context_); }
 
   /// Queues the first round, with W from `columns`. `status` as of `gram_schmidt`.
   void first_round(const DirectionColumns& columns, std::uint64_t& streams,
@@ -50,7 +53,7 @@ class Directions {
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   typename LobpcgWorkspace<T, Ctx>::Storage& s_;
-  StepPreconditioner<T, Ctx>& preconditioner_;
+  PreconditionerSchedule<T, Ctx>* preconditioner_;
   std::uint64_t seed_;
 };
 

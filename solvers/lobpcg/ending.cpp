@@ -78,7 +78,7 @@ bool LobpcgSolve<T, Ctx>::stagnated() {
                              pairs_.convergence().noise_floor())) {
     return false;
   }
-  if (preconditioner_.raise(context_)) {
+  if (directions_.raise_precision()) {
     stagnation_.restart(iteration);
     return false;
   }
@@ -124,7 +124,7 @@ void LobpcgSolve<T, Ctx>::archive(Archive& archive) {
   ritz_.archive(archive);
   pairs_.archive(archive);
   missed_pairs_.archive(archive);
-  preconditioner_.archive(context_, archive);
+  if (preconditioner_ != nullptr) preconditioner_->archive(context_, archive);
 }
 
 template <Scalar T, class Ctx>

@@ -38,12 +38,13 @@ LobpcgSolve<T, Ctx>::LobpcgSolve(Ctx& context, const EigenProblem<T, Ctx>& probl
               result_.history, kMostRefuted),
       verification_(context, problem_, options, storage),
       missed_pairs_(context, problem_, options, storage),
-      preconditioner_(problem.preconditioner, options.which),
+      preconditioner_(schedule_of(problem.preconditioner, own_preconditioner_)),
       step_residuals_(storage),
       directions_(context, problem_, storage, preconditioner_, options.seed) {
   if (problem.constraints.cols() > 0) problem_.A = &constrained_A_;
   applications_before_ = problem_.A->columns_applied();
   pairs_.reset(options, problem.null_vectors.cols());
+  if (preconditioner_ != nullptr) preconditioner_->begin();
 }
 
 template <Scalar T, class Ctx>

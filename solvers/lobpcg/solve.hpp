@@ -5,10 +5,10 @@
 #include <heddle/solvers/lobpcg/constrained_operator.hpp>
 #include <heddle/solvers/lobpcg/directions.hpp>
 #include <heddle/solvers/lobpcg/missed_pairs.hpp>
-#include <heddle/solvers/lobpcg/step_preconditioner.hpp>
 #include <heddle/solvers/lobpcg/step_residuals.hpp>
 #include <heddle/solvers/lobpcg/verification.hpp>
 #include <heddle/solvers/lobpcg/workspace.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <initializer_list>
 
 namespace heddle::detail {
@@ -82,7 +82,8 @@ class LobpcgSolve {
   Engine<Ctx> engine_;
   LobpcgVerification<T, Ctx> verification_;
   MissedPairs<T, Ctx> missed_pairs_;
-  StepPreconditioner<T, Ctx> preconditioner_;
+  std::optional<PreconditionerSchedule<T, Ctx>> own_preconditioner_;
+  PreconditionerSchedule<T, Ctx>* preconditioner_;  // null: T = I
   StepResiduals<T, Ctx> step_residuals_;
   Directions<T, Ctx> directions_;
   Index applications_before_ = 0;

@@ -191,7 +191,7 @@ bool LobpcgSolve<T, Ctx>::finish_iteration(Index iteration) {
     result_.iterations = iteration;
     engine_.finish_iteration(*this, "all pairs converged and passed verification");
     const double near_rounding = kNearRounding * pairs_.convergence().noise_floor();
-    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) preconditioner_.raise(context_);
+    if (pairs_.worst_residual(ritz_.values()) <= near_rounding) directions_.raise_precision();
   }
   return !engine_.ended() && !refresh_due_ && !missed_pairs_.due();
 }
@@ -238,8 +238,11 @@ template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::search_directions() {
   if (engine_.ended()) return;
   const Index wanted = std::min(std::max<Index>(options_.nev - pairs_.locked(), 1), blocks_.x());
-  preconditioner_.suit(context_, blocks_.S().X.columns(0, wanted),
-                       ritz_.values().theta.first(static_cast<std::size_t>(wanted)));
+  // At the largest end there is nothing to suit: T approximates A at the smallest end only.
+  if (preconditioner_ != nullptr && options_.which == Which::smallest) {
+    preconditioner_->suit(context_, blocks_.S().X.columns(0, wanted),
+                          ritz_.values().theta.first(static_cast<std::size_t>(wanted)));
+  }
   const Index room = s_.shape.n() - blocks_.locked() - blocks_.x() - blocks_.p();
   const Index first =
       resting_columns(pairs_.at_rest(ritz_.values(), guessed_), blocks_.x(), blocks_.kWidthUnit);
@@ -249,8 +252,8 @@ void LobpcgSolve<T, Ctx>::search_directions() {
   const Index fresh = std::min(std::exchange(fresh_directions_, 0), room - active);
   const DirectionColumns columns{first, active, fresh};
   if (orthonormal_by_rounds(columns)) return;
-  if (blocks_.w() > 0) preconditioner_.raise(context_);  // which may have overflowed
-  step_residuals_.queue(context_);  // because A W has overwritten the residuals
+  if (blocks_.w() > 0) directions_.raise_precision();  // which may have overflowed
+  step_residuals_.queue(context_);                     // because A W has overwritten the residuals
   directions_.fill(columns, streams_);
   orthonormalize_W();
   if (engine_.ended()) return;

@@ -5,7 +5,6 @@
 #include <heddle/solvers/lobpcg/stiff_factor.hpp>
 #include <heddle/solvers/operators/factor_estimate.hpp>
 #include <heddle/solvers/operators/inverse_factor.hpp>
-#include <heddle/solvers/operators/sparse_operator.hpp>
 #include <utility>
 #include <vector>
 
@@ -38,11 +37,11 @@ HostCsrMatrix<double> part_of(HostContext& host, const CsrView<double, HostSpace
 
 /// The matrix of an operator, if it is stored and this process has all rows. Without rows if not.
 template <Scalar T, class Ctx>
-CsrView<T, typename Ctx::Space> stored_matrix(LinearOperator<T, Ctx>* op) {
-  const auto* stored = dynamic_cast<const SparseOperator<T, Ctx>*>(op);
-  if (stored == nullptr || stored->matrix().remote != nullptr) return {};
-  if (stored->row_range().local != stored->row_range().global) return {};
-  return stored->matrix();
+CsrView<T, typename Ctx::Space> stored_matrix(const LinearOperator<T, Ctx>* op) {
+  const CsrView<T, typename Ctx::Space>* stored = op != nullptr ? op->stored() : nullptr;
+  if (stored == nullptr || stored->remote != nullptr) return {};
+  if (op->row_range().local != op->row_range().global) return {};
+  return *stored;
 }
 
 }  // namespace

@@ -2,17 +2,9 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 
 namespace heddle {
-
-double operator_complexity(std::span<const OperatorLevel> levels) noexcept {
-  double entries = 0;
-  for (const OperatorLevel& level : levels) entries += static_cast<double>(level.nnz);
-  const bool any = !levels.empty() && levels.front().nnz > 0;
-  return any ? entries / static_cast<double>(levels.front().nnz) : 1;
-}
 
 template <Scalar T, class Ctx>
 void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
@@ -20,16 +12,6 @@ void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
   require_shapes(X, Y);
   if (X.cols() == 0) return;
   apply_block(context, X, Y);
-  columns_applied_ += X.cols();
-}
-
-template <Scalar T, class Ctx>
-void LinearOperator<T, Ctx>::apply(Ctx& context, ConstBlockView<T, Space> X,
-                                   ConstSmallView<double, Space> norms, BlockView<T, Space> Y) {
-  require_shapes(X, Y);
-  require_one_per_column("LinearOperator: apply", norms, X.cols());
-  if (X.cols() == 0) return;
-  apply_measured_block(context, X, norms, Y);
   columns_applied_ += X.cols();
 }
 

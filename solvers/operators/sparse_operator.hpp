@@ -21,6 +21,7 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   SparseOperator(Ctx& context, CsrView<T, Space> A, const SpmmOptions& options = {});
 
   std::optional<double> one_norm() const override { return one_norm_; }
+  const CsrView<T, Space>* stored() const noexcept override { return &matrix_; }
   CsrView<T, Space> matrix() const noexcept { return matrix_; }
   const SpmmPlan<T, Ctx>& plan() const noexcept { return plan_; }
 

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <heddle/linalg/context/cuda_context.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
-#include <heddle/solvers/preconditioners/lowered_preconditioner.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/preconditioners/preconditioned_problem.hpp>
-#include <heddle/solvers/preconditioners/setup_cost.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
 #include <tuple>
@@ -34,15 +33,6 @@ struct PreconditionerBytes {
   double matrix = 0;  ///< of the matrix that the preconditioner stores
   double kept = 0;    ///< of all memory that it keeps between applications, `matrix` included
   double setup = 0;   ///< at the peak of its setup if that exceeds `kept`, else 0
-};
-
-/// A preconditioner and the cost of its setup.
-template <Scalar T, class Ctx>
-struct MadePreconditioner {
-  std::unique_ptr<Preconditioner<T, Ctx>> preconditioner;
-  SetupCost cost;
-
-  Preconditioner<T, Ctx>* get() const noexcept { return preconditioner.get(); }
 };
 
 /// Makes a preconditioner for blocks of T and a matrix of U in the memory of `Ctx`. The matrix is
@@ -153,7 +143,7 @@ struct PreconditionerKind {
   PreconditionerBytes bytes(const PreconditionerSizes& sizes,
                             const PreconditionerOptions& options) const;
 
-  /// The memory that it takes in single precision, and after `raise`.
+  /// The memory that it takes in single precision, and once it is raised.
   PreconditionerBytes lowered_bytes(const PreconditionerSizes& sizes,
                                     const PreconditionerOptions& options) const;
 
@@ -162,13 +152,14 @@ struct PreconditionerKind {
   /// Throws `InvalidArgument` if A is not square, the pair of scalar and context is not served, or
   /// the maker returns null, and `OutOfMemory`.
   template <Scalar T, class Ctx>
-  MadePreconditioner<T, Ctx> make(Ctx& context, CsrView<T, typename Ctx::Space> A,
-                                  const PreconditionerOptions& options,
-                                  const SpmmOptions& spmm = {}) const {
+  std::unique_ptr<Preconditioner<T, Ctx>> make(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                               const PreconditionerOptions& options,
+                                               const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
     auto made = made_by(maker.template get<T, Ctx>(), context, A, options, spmm);
     cost.stop(context);
-    return {std::move(made), cost};
+    made->note_making(name + describe(options), cost);
+    return made;
   }
 
   /// Whether it can be made in single precision for a matrix in double precision.
@@ -178,29 +169,42 @@ struct PreconditionerKind {
   }
 
   /// Makes it for blocks and an A in double precision, with products in the precision that the
-  /// options name. A must outlive it, because `raise` makes it in single precision, if its products
-  /// are in a shorter type, and at last in double precision. Conditions and errors as for `make`.
+  /// options name. The stage goes up to single precision, if its products are in a shorter type,
+  /// and at last to double precision, for which A must outlive it. Conditions and errors as for
+  /// `make`.
   template <class Ctx>
-  MadePreconditioner<double, Ctx> make_lowered(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                                               const PreconditionerOptions& options,
-                                               const SpmmOptions& spmm = {}) const {
-    SetupCost cost(context);
+  PreconditionerStage<double, Ctx> lowered_stage(Ctx& context,
+                                                 CsrView<double, typename Ctx::Space> A,
+                                                 const PreconditionerOptions& options,
+                                                 const SpmmOptions& spmm = {}) const {
+    const auto& make_single = maker.template get<float, Ctx, double>();
     PreconditionerOptions single = options;
     single.set_products(ProductPrecision::single_precision);
-    typename LoweredPreconditioner<Ctx>::MakeSingle make_single;
+    typename PreconditionerStage<double, Ctx>::MakeSingle later_single;
     if (options.products() != single.products()) {
-      make_single = [make = maker.template get<float, Ctx, double>(), A, single, spmm](Ctx& later) {
-        return make(later, A, single, spmm);
+      later_single = [make_single, A, single, spmm](Ctx& later) {
+        return make_single(later, A, single, spmm);
       };
     }
-    auto made = std::make_unique<LoweredPreconditioner<Ctx>>(
-        made_by(maker.template get<float, Ctx, double>(), context, A, options, spmm),
+    PreconditionerStage<double, Ctx> stage(
+        made_by(make_single, context, A, options, spmm), options.products(),
         [make_full = maker.template get<double, Ctx>(), A, single, spmm](Ctx& later) {
           return make_full(later, A, single, spmm);
         },
-        std::move(make_single));
+        std::move(later_single));
+    stage.describe(name + describe(options), "");
+    return stage;
+  }
+
+  /// A schedule with `lowered_stage` alone.
+  template <class Ctx>
+  std::unique_ptr<PreconditionerSchedule<double, Ctx>> make_lowered(
+      Ctx& context, CsrView<double, typename Ctx::Space> A, const PreconditionerOptions& options,
+      const SpmmOptions& spmm = {}) const {
+    SetupCost cost(context);
+    auto stage = lowered_stage(context, A, options, spmm);
     cost.stop(context);
-    return {std::move(made), cost};
+    return std::make_unique<PreconditionerSchedule<double, Ctx>>(std::move(stage), "", cost);
   }
 
  private:

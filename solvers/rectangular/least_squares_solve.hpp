@@ -11,13 +11,13 @@ namespace heddle::detail {
 
 /// Y = diag(weights) X, as a preconditioner: CG on the normal equations of A with scaled columns.
 template <Scalar T, class Ctx>
-class ColumnScaling final : public LinearOperator<T, Ctx> {
+class ColumnScaling final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
   /// The weights (n×1) must outlive this operator.
   ColumnScaling(const RowRange& rows, ConstBlockView<T, Space> weights)
-      : LinearOperator<T, Ctx>(rows, rows), weights_(weights) {}
+      : Preconditioner<T, Ctx>(rows, rows), weights_(weights) {}
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {

@@ -10,10 +10,10 @@ namespace heddle::apps {
 namespace {
 
 /// M⁻¹ = s I: of no use, but symmetric positive definite.
-class ScaledIdentity final : public LinearOperator<double, HostContext> {
+class ScaledIdentity final : public Preconditioner<double, HostContext> {
  public:
   ScaledIdentity(Index order, Index scale)
-      : LinearOperator<double, HostContext>(order, order), scale_(static_cast<double>(scale)) {}
+      : Preconditioner<double, HostContext>(order, order), scale_(static_cast<double>(scale)) {}
 
   static Index applications;
 
@@ -35,22 +35,23 @@ Index ScaledIdentity::applications = 0;
 /// The row that makes it known to configurations, reports, the estimate of memory and solves. It is
 /// added before the schema is read for the first time.
 const bool kAdded = [] {
-  preconditioner_table().add(
-      {.name = "scaled_identity",
-       .doc = "a multiple of the identity",
-       .keys = {{.name = "scale",
-                 .doc = "of scaled_identity",
-                 .integers = IntegerRange{1, 10},
-                 .fallback = Index{2}}},
-       .needs = MatrixAccess::products,
-       .describe_options =
-           [](const PreconditionerOptions& options) {
-             return ", scale " + std::to_string(options.integer("scale"));
-           },
-       .maker = [](HostContext&, CsrView<double, HostSpace> A, const PreconditionerOptions& options,
-                   const SpmmOptions&) -> std::unique_ptr<LinearOperator<double, HostContext>> {
-         return std::make_unique<ScaledIdentity>(A.rows, options.integer("scale"));
-       }});
+  preconditioner_table().add({.name = "scaled_identity",
+                              .doc = "a multiple of the identity",
+                              .keys = {{.name = "scale",
+                                        .doc = "of scaled_identity",
+                                        .integers = IntegerRange{1, 10},
+                                        .fallback = Index{2}}},
+                              .needs = MatrixAccess::products,
+                              .describe_options =
+                                  [](const PreconditionerOptions& options) {
+                                    return ", scale " + std::to_string(options.integer("scale"));
+                                  },
+                              .maker =
+                                  [](HostContext&, CsrView<double, HostSpace> A,
+                                     const PreconditionerOptions& options, const SpmmOptions&) {
+                                    return std::make_unique<ScaledIdentity>(
+                                        A.rows, options.integer("scale"));
+                                  }});
   return true;
 }();
 

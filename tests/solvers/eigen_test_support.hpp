@@ -18,10 +18,10 @@ namespace heddle::test {
 
 /// y = D x for a diagonal given as a vector; knows no norm, as a user's own operator may not.
 template <Scalar T>
-class DiagonalOperator final : public LinearOperator<T, HostContext> {
+class DiagonalOperator final : public Preconditioner<T, HostContext> {
  public:
   explicit DiagonalOperator(std::vector<double> diagonal)
-      : LinearOperator<T, HostContext>(static_cast<Index>(diagonal.size()),
+      : Preconditioner<T, HostContext>(static_cast<Index>(diagonal.size()),
                                        static_cast<Index>(diagonal.size())),
         diagonal_(std::move(diagonal)) {}
 
@@ -41,12 +41,12 @@ class DiagonalOperator final : public LinearOperator<T, HostContext> {
 };
 
 /// An operator from a function, for operators that misbehave.
-class FunctionOperator final : public LinearOperator<double, HostContext> {
+class FunctionOperator final : public Preconditioner<double, HostContext> {
  public:
   using Function =
       std::function<void(ConstBlockView<double, HostSpace>, BlockView<double, HostSpace>)>;
   FunctionOperator(Index n, Function function)
-      : LinearOperator<double, HostContext>(n, n), function_(std::move(function)) {}
+      : Preconditioner<double, HostContext>(n, n), function_(std::move(function)) {}
 
  protected:
   void apply_block(HostContext&, ConstBlockView<double, HostSpace> X,

@@ -30,7 +30,7 @@ void remove_parts(Ctx& context, ConstBlockView<T, typename Ctx::Space> Z,
 }
 
 template <Scalar T, class Ctx>
-CgSteps cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, Ctx>* M, Index steps,
+CgSteps cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, LinearOperator<T, Ctx>* M, Index steps,
                  ConstBlockView<T, typename Ctx::Space> null_vectors) {
   using Space = typename Ctx::Space;
   MultiVector<T, Space> r(context, A.rows(), 1), z(context, A.rows(), 1), p(context, A.rows(), 1),
@@ -77,7 +77,7 @@ CgSteps cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, Preconditioner<T, Ctx>
 
 template <Scalar T, class Ctx>
 ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
-                                     Preconditioner<T, Ctx>* M, Index steps,
+                                     LinearOperator<T, Ctx>* M, Index steps,
                                      ConstBlockView<T, typename Ctx::Space> null_vectors) {
   const CgSteps cg = cg_steps(context, A, M, std::min(steps, A.row_range().global), null_vectors);
   return cg.positive ? cg.coefficients.estimate() : ConditionEstimate{kInfinity, kInfinity};
@@ -85,7 +85,7 @@ ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \
   template ConditionEstimate condition_estimate(Ctx&, LinearOperator<T, Ctx>&,  \
-                                                Preconditioner<T, Ctx>*, Index, \
+                                                LinearOperator<T, Ctx>*, Index, \
                                                 ConstBlockView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

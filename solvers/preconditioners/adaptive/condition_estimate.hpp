@@ -15,7 +15,7 @@ namespace heddle::detail {
 /// values of M⁻¹A).
 template <Scalar T, class Ctx>
 ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
-                                     Preconditioner<T, Ctx>* M, Index steps,
+                                     LinearOperator<T, Ctx>* M, Index steps,
                                      ConstBlockView<T, typename Ctx::Space> null_vectors = {});
 
 }  // namespace heddle::detail

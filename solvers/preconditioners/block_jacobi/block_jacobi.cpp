@@ -24,12 +24,12 @@ template <Scalar T, class Ctx>
 BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(
     Ctx& context, detail::BlockJacobiSetup<T, Space> setup, const SpmmOptions& options)
     : Preconditioner<T, Ctx>(setup.rows, setup.rows),
-      cost_(setup.cost),
       blocks_(setup.blocks),
       largest_block_(setup.largest_block),
       inverse_(std::move(setup.inverse)),
       plan_(context, inverse_.view(), options) {
-  cost_.stop(context);
+  setup.cost.stop(context);
+  this->note_cost(setup.cost);
 }
 
 template <Scalar T, class Ctx>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/solvers/operators/linear_operator.hpp>
-#include <heddle/solvers/preconditioners/setup_cost.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
+#include <heddle/solvers/operators/setup_cost.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle {
@@ -41,7 +41,6 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
 
   Index blocks() const noexcept { return blocks_; }
   Index largest_block() const noexcept { return largest_block_; }
-  const SetupCost& setup_cost() const noexcept { return cost_; }
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
@@ -50,7 +49,6 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
   BlockJacobiPreconditioner(Ctx& context, detail::BlockJacobiSetup<T, Space> setup,
                             const SpmmOptions& options);
 
-  SetupCost cost_;
   Index blocks_;
   Index largest_block_;
   CsrMatrix<T, Space> inverse_;  // block diagonal

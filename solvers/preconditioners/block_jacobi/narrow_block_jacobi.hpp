@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/narrow_columns.hpp>
 #include <heddle/spmm/narrow/narrow.hpp>
 

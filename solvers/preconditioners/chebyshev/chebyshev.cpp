@@ -68,13 +68,13 @@ void ChebyshevPreconditioner<T, Ctx>::reserve(Ctx& context, Index b) {
 }
 
 template <Scalar T, class Ctx>
-void ChebyshevPreconditioner<T, Ctx>::set_strength(Index degree) {
+void ChebyshevPreconditioner<T, Ctx>::set_degree(Index degree) {
   if (automatic_) degree_ = detail::first_degree(static_cast<int>(degree));
 }
 
 template <Scalar T, class Ctx>
-Index ChebyshevPreconditioner<T, Ctx>::suitable_strength(Ctx& context, ConstBlockView<T, Space> X,
-                                                         std::span<const double> energies) {
+Index ChebyshevPreconditioner<T, Ctx>::suitable_degree(Ctx& context, ConstBlockView<T, Space> X,
+                                                       std::span<const double> energies) {
   if (!automatic_) return 0;
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
@@ -96,14 +96,14 @@ void ChebyshevPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 }
 
 template <Scalar T, class Ctx>
-auto ChebyshevPreconditioner<T, Ctx>::product(Ctx& context, ConstBlockView<double, Space> X,
-                                              ConstSmallView<double, Space> scales)
-    -> ScaledView<T, Space> {
+auto ChebyshevPreconditioner<T, Ctx>::scaled_product(Ctx& context, ConstBlockView<double, Space> X,
+                                                     ConstSmallView<double, Space> scales)
+    -> std::optional<ScaledView<T, Space>> {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   reserve(context, b);
   convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1), right_.columns(0, b));
-  return {iterate(context, b), scaling(), scales.block(0, 1, b, 1)};
+  return ScaledView<T, Space>{iterate(context, b), scaling(), scales.block(0, 1, b, 1)};
 }
 
 /// The d-th iterate from the right-hand sides in the first b columns of `right_`, all c times those

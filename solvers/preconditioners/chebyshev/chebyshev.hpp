@@ -2,8 +2,7 @@
 
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
-#include <heddle/solvers/preconditioners/between_precisions.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <span>
 #include <vector>
@@ -30,16 +29,15 @@ struct ChebyshevSetup;
 /// passes over its dense blocks.
 ///
 /// Iterations fall like 1/d, and the cost of one grows with d, until [β/κ, β] holds the unwanted
-/// eigenvalues. From there on they do not fall any more. An automatic degree is the `strength` of
-/// the preconditioner. It begins with `kFirstDegree`. Solvers that know approximations of the
-/// wanted eigenvectors raise it to `suitable_strength`: 1.15 √(β/ρ) on the host and √(β/ρ) on a
+/// eigenvalues. From there on they do not fall any more. An automatic degree is a
+/// `VariableDegree`. It begins with `kFirstDegree`. Solvers that know approximations of the
+/// wanted eigenvectors raise it to `suitable_degree`: 1.15 √(β/ρ) on the host and √(β/ρ) on a
 /// GPU, at most `kMostDegree`, with ρ the largest Rayleigh quotient of Â over them, as the last
 /// wanted pair is the slowest. It is 1 if ρ is zero but for rounding. Source: Golub & Varga, Numer.
 /// Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods for Sparse Linear Systems,
 /// 2003, section 12.3 (as a preconditioner).
 template <Scalar T, class Ctx>
-class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>,
-                                      public BetweenPrecisions<T, Ctx> {
+class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>, public VariableDegree<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -62,16 +60,18 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>,
   ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A, int degree = 0,
                           const SpmmOptions& options = {});
 
-  int degree() const noexcept { return degree_; }               ///< that of the next product
+  int degree() const noexcept override { return degree_; }      ///< that of the next product
   double upper_bound() const noexcept { return upper_bound_; }  ///< β
 
-  Index strength() const noexcept override { return automatic_ ? degree_ : 0; }
-  void set_strength(Index degree) override;
-  Index suitable_strength(Ctx& context, ConstBlockView<T, Space> X,
-                          std::span<const double> energies) override;
+  VariableDegree<T, Ctx>* variable_degree() noexcept override {
+    return automatic_ ? this : nullptr;
+  }
+  void set_degree(Index degree) override;
+  Index suitable_degree(Ctx& context, ConstBlockView<T, Space> X,
+                        std::span<const double> energies) override;
 
-  ScaledView<T, Space> product(Ctx& context, ConstBlockView<double, Space> X,
-                               ConstSmallView<double, Space> scales) override;
+  std::optional<ScaledView<T, Space>> scaled_product(Ctx& context, ConstBlockView<double, Space> X,
+                                                     ConstSmallView<double, Space> scales) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;

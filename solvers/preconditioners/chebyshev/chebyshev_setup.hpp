@@ -42,7 +42,7 @@ struct DegreeScratch {
 };
 
 /// The degree, from 1 to `most`, that suits a solve for eigenvectors near the columns of X, see
-/// `LinearOperator::suitable_strength`. scaling: D^(-1/2)/√c.
+/// `VariableDegree::suitable_degree`. scaling: D^(-1/2)/√c.
 template <Scalar T, class Ctx>
 Index suitable_degree(Ctx& context, ConstBlockView<T, typename Ctx::Space> X,
                       std::span<const double> energies,

@@ -58,14 +58,14 @@ void NarrowChebyshev<V, Ctx>::reserve(Ctx& context, Index b) {
 }
 
 template <class V, class Ctx>
-void NarrowChebyshev<V, Ctx>::set_strength(Index degree) {
+void NarrowChebyshev<V, Ctx>::set_degree(Index degree) {
   if (!automatic_) return;
   degree_ = std::min(detail::first_degree(static_cast<int>(degree)), kMostDegree);
 }
 
 template <class V, class Ctx>
-Index NarrowChebyshev<V, Ctx>::suitable_strength(Ctx& context, ConstBlockView<float, Space> X,
-                                                 std::span<const double> energies) {
+Index NarrowChebyshev<V, Ctx>::suitable_degree(Ctx& context, ConstBlockView<float, Space> X,
+                                               std::span<const double> energies) {
   if (!automatic_) return 0;
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/narrow_columns.hpp>
 #include <heddle/spmm/narrow/narrow.hpp>
 #include <span>
@@ -27,11 +27,11 @@ struct ChebyshevSetup;
 /// to u ‖y‖ per step, disturbs both: the preconditioner is for iterations that tolerate one that
 /// changes from step to step.
 ///
-/// The degree is limited to .9/√u, however much strength is set: beyond it the interval [β/κ, β]
+/// The degree is limited to .9/√u, whatever degree is set: beyond it the interval [β/κ, β]
 /// would reach far below the errors u β of the eigenvalues of Â', near which p grows like
 /// cosh(2 d √u). With this limit all numbers stay below 3 d², in the range of half precision.
 template <class V, class Ctx>
-class NarrowChebyshev final : public Preconditioner<float, Ctx> {
+class NarrowChebyshev final : public Preconditioner<float, Ctx>, public VariableDegree<float, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -44,12 +44,14 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx> {
   /// `OutOfMemory`.
   NarrowChebyshev(Ctx& context, CsrView<double, Space> A, int degree = 0);
 
-  int degree() const noexcept { return degree_; }
+  int degree() const noexcept override { return degree_; }
 
-  Index strength() const noexcept override { return automatic_ ? degree_ : 0; }
-  void set_strength(Index degree) override;
-  Index suitable_strength(Ctx& context, ConstBlockView<float, Space> X,
-                          std::span<const double> energies) override;
+  VariableDegree<float, Ctx>* variable_degree() noexcept override {
+    return automatic_ ? this : nullptr;
+  }
+  void set_degree(Index degree) override;
+  Index suitable_degree(Ctx& context, ConstBlockView<float, Space> X,
+                        std::span<const double> energies) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<float, Space> X,

@@ -43,9 +43,8 @@ template <Scalar T, class Ctx>
 IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& context,
                                                                            CsrView<T, Space> A,
                                                                            TriangularSolve solve)
-    : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
+    : Preconditioner<T, Ctx>(A.rows, A.cols) {
   factor(context, A, solve);
-  cost_.stop(context);
 }
 
 template <Scalar T, class Ctx>
@@ -53,9 +52,8 @@ template <std::same_as<double> U>
 IncompleteCholeskyPreconditioner<T, Ctx>::IncompleteCholeskyPreconditioner(Ctx& context,
                                                                            CsrView<U, Space> A,
                                                                            TriangularSolve solve)
-    : Preconditioner<T, Ctx>(A.rows, A.cols), cost_(context) {
+    : Preconditioner<T, Ctx>(A.rows, A.cols) {
   factor(context, A, solve);
-  cost_.stop(context);
 }
 
 /// Factors A, which is in the precision U, and rounds the factor to T.
@@ -63,11 +61,16 @@ template <Scalar T, class Ctx>
 template <Scalar U>
 void IncompleteCholeskyPreconditioner<T, Ctx>::factor(Ctx& context, CsrView<U, Space> A,
                                                       TriangularSolve solve) {
+  SetupCost cost(context);
   detail::IncompleteFactor<U, Space> made = detail::incomplete_cholesky(context, A);
   shift_ = made.shift;
-  const CsrMatrix<T, Space> L = detail::rounded<T>(context, std::move(made.L));
-  solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(context, L.view(), solve);
-  levels_ = solves_->levels();
+  {
+    const CsrMatrix<T, Space> L = detail::rounded<T>(context, std::move(made.L));
+    solves_ = std::make_unique<detail::FactorSolves<T, Ctx>>(context, L.view(), solve);
+  }
+  row_levels_ = solves_->levels();
+  cost.stop(context);
+  this->note_cost(cost);
 }
 
 template <Scalar T, class Ctx>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/solvers/operators/linear_operator.hpp>
-#include <heddle/solvers/preconditioners/setup_cost.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
+#include <heddle/solvers/operators/setup_cost.hpp>
 #include <memory>
 
 namespace heddle {
@@ -47,9 +47,8 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
                                    TriangularSolve solve = TriangularSolve::automatic);
   ~IncompleteCholeskyPreconditioner() override;
 
-  double shift() const noexcept { return shift_; }   ///< σ
-  Index levels() const noexcept { return levels_; }  ///< levels of the rows of L, 0 if iterated
-  const SetupCost& setup_cost() const noexcept { return cost_; }
+  double shift() const noexcept { return shift_; }           ///< σ
+  Index row_levels() const noexcept { return row_levels_; }  ///< of the rows of L, 0 if iterated
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
@@ -58,9 +57,8 @@ class IncompleteCholeskyPreconditioner final : public Preconditioner<T, Ctx> {
   template <Scalar U>
   void factor(Ctx& context, CsrView<U, Space> A, TriangularSolve solve);
 
-  SetupCost cost_;
   double shift_ = 0;
-  Index levels_ = 0;
+  Index row_levels_ = 0;
   std::unique_ptr<detail::FactorSolves<T, Ctx>> solves_;
 };
 

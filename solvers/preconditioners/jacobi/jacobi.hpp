@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/buffer.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 
 namespace heddle {
 

@@ -192,9 +192,9 @@ void MultigridPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
 }
 
 template <Scalar T, class Ctx>
-auto MultigridPreconditioner<T, Ctx>::product(Ctx& context, ConstBlockView<double, Space> X,
-                                              ConstSmallView<double, Space> scales)
-    -> ScaledView<T, Space> {
+auto MultigridPreconditioner<T, Ctx>::scaled_product(Ctx& context, ConstBlockView<double, Space> X,
+                                                     ConstSmallView<double, Space> scales)
+    -> std::optional<ScaledView<T, Space>> {
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
@@ -203,7 +203,7 @@ auto MultigridPreconditioner<T, Ctx>::product(Ctx& context, ConstBlockView<doubl
   convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1),
                         finest.right.columns(0, b));
   cycle(context, 0, width);
-  return {finest.solution.columns(0, b), scaling(), scales.block(0, 1, b, 1)};
+  return ScaledView<T, Space>{finest.solution.columns(0, b), scaling(), scales.block(0, 1, b, 1)};
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MultigridPreconditioner<T, Ctx>;

@@ -3,8 +3,7 @@
 #include <array>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/solvers/operators/linear_operator.hpp>
-#include <heddle/solvers/preconditioners/between_precisions.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -41,8 +40,7 @@ struct Hierarchy;
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
 template <Scalar T, class Ctx>
-class MultigridPreconditioner final : public Preconditioner<T, Ctx>,
-                                      public BetweenPrecisions<T, Ctx> {
+class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -58,14 +56,13 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx>,
   MultigridPreconditioner(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options = {},
                           const SpmmOptions& spmm = {});
 
-  const std::vector<OperatorLevel>& levels() const noexcept { return sizes_; }
-  std::vector<OperatorLevel> hierarchy() const override { return sizes_; }
+  std::span<const OperatorLevel> levels() const noexcept override { return sizes_; }
 
   /// Stored entries of all levels per entry of the finest one.
   double operator_complexity() const noexcept { return heddle::operator_complexity(sizes_); }
 
-  ScaledView<T, Space> product(Ctx& context, ConstBlockView<double, Space> X,
-                               ConstSmallView<double, Space> scales) override;
+  std::optional<ScaledView<T, Space>> scaled_product(Ctx& context, ConstBlockView<double, Space> X,
+                                                     ConstSmallView<double, Space> scales) override;
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;

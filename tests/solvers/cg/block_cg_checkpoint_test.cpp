@@ -2,7 +2,6 @@
 
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
-#include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
@@ -84,14 +83,16 @@ TEST(BlockCgCheckpoint, APreconditionerThatBecomesAnotherOneOnTheWay) {
       auto A = make_operator<double>(context, {"laplace2d", {45, 47}});
       const auto B = right_hand_sides<double>(context, A, 5);
       bool changed = false;
+      using Schedule = PreconditionerSchedule<double, HostContext>;
       const auto choose = [&](HostContext& later, double) {
         changed = true;
         const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
-        auto made = kind.make<double, HostContext>(later, A.matrix(), kind.options());
-        return std::move(made.preconditioner);
+        Schedule::Stage stage(kind.make<double, HostContext>(later, A.matrix(), kind.options()));
+        return Schedule::Choice{std::move(stage)};
       };
-      detail::DeferredPreconditioner<double, HostContext> M(
-          std::make_unique<JacobiPreconditioner<double, HostContext>>(context, A.matrix()), choose);
+      Schedule M(Schedule::Stage(
+          std::make_unique<JacobiPreconditioner<double, HostContext>>(context, A.matrix())));
+      M.choose_by_steps(choose);
       BlockCgOptions options;
       options.algorithm = algorithm;
       options.checkpoint = checkpoint;

@@ -357,6 +357,41 @@ TYPED_TEST(LinearColumnsTest, MeasuresEnergiesOfThePreconditionedResiduals) {
   }
 }
 
+TYPED_TEST(LinearColumnsTest, AProductThatStaysInSinglePrecisionHasTheSameBits) {
+  using T = TypeParam;
+  if constexpr (std::same_as<T, double>) {
+    this->make_system(2);
+    using Schedule = PreconditionerSchedule<double, HostContext>;
+    Schedule M(Schedule::Stage(
+        std::make_unique<test::DiagonalOperator<float>>(test::counting(kRows, 5)),
+        ProductPrecision::single_precision, [](HostContext&) {
+          return std::make_unique<test::DiagonalOperator<double>>(test::counting(kRows, 5));
+        }));
+    this->system_.preconditioner = &M;
+    this->start();
+    ASSERT_FALSE(this->columns_->ended());
+    const auto norms = this->norms_.view(2, 1);
+    column_norms<T>(this->context_, this->columns_->R(), norms);
+    MultiVector<T, HostSpace> Z, unused;
+    this->storage_->packet.clear();
+    const auto MR = this->columns_->products().precondition(norms, Z);
+    this->storage_->packet.clear();
+    bool kept = false;
+    this->columns_->products().precondition(norms, unused, [&](const auto& same) {
+      if constexpr (std::same_as<decltype(same), const ScaledView<float, HostSpace>&>) {
+        kept = true;
+        for (Index j = 0; j < 2; ++j) {
+          for (Index i = 0; i < kRows; ++i) {
+            EXPECT_EQ(same.factors(j, 0) * static_cast<double>(same.block(i, j)), MR(i, j));
+          }
+        }
+      }
+    });
+    EXPECT_TRUE(kept);
+    EXPECT_EQ(unused.cols(), 0) << "no block in double precision is made";
+  }
+}
+
 TYPED_TEST(LinearColumnsTest, WhatCannotBeSolvedEndsAtTheStart) {
   using T = TypeParam;
   this->make_system(2);

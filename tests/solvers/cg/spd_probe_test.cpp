@@ -15,15 +15,15 @@ constexpr Index kRows = 40;
 constexpr Index kProbes = 4;
 
 template <Scalar T>
-SpdProbe probe(LinearOperator<T, HostContext>& M) {
+SpdProbe probe(LinearOperator<T, HostContext>& M, bool lowered = false) {
   HostContext context(2);
   Packet<HostContext> packet(context, kProbes * kProbes);
   MultiVector<T, HostSpace> Y(context, M.rows(), kProbes), MY(context, M.rows(), kProbes);
-  return probe_spd<T>(context, M, packet, Y.view(), MY.view());
+  return probe_spd<T>(context, M, lowered, packet, Y.view(), MY.view());
 }
 
 /// y_i = d x_i + above x_{i+1} + below x_{i−1}.
-SpdProbe probe_tridiagonal(double d, double above, double below) {
+SpdProbe probe_tridiagonal(double d, double above, double below, bool lowered = false) {
   test::FunctionOperator M(kRows, [=](auto X, auto Y) {
     for (Index i = 0; i < kRows; ++i) {
       for (Index j = 0; j < X.cols(); ++j) {
@@ -32,7 +32,7 @@ SpdProbe probe_tridiagonal(double d, double above, double below) {
       }
     }
   });
-  return probe<double>(M);
+  return probe<double>(M, lowered);
 }
 
 template <class T>
@@ -73,6 +73,8 @@ TEST(SpdProbe, AsymmetryBeyondHalfOfTheDigitsIsFound) {
   EXPECT_EQ(probe_tridiagonal(4, -1, -1 - 1e-12), SpdProbe::passed);
   EXPECT_EQ(probe_tridiagonal(4, -1, -1 - 1e-4), SpdProbe::asymmetric);
   EXPECT_EQ(probe_tridiagonal(4, -1, 1), SpdProbe::asymmetric);
+  EXPECT_EQ(probe_tridiagonal(4, -1, -1 - 1e-4, true), SpdProbe::passed) << "lower precision";
+  EXPECT_EQ(probe_tridiagonal(4, -1, 1, true), SpdProbe::asymmetric);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_F(LoweredPreconditionerCuda, ScalesAndRoundsColumnsAsTheHostDoes) {
   EXPECT_EQ(test::all_entries<float>(fetched.view()), test::all_entries<float>(expected.view()));
 }
 
-TEST_F(LoweredPreconditionerCuda, TheStrengthSuitsWiderBlocksThanProductsHad) {
+TEST_F(LoweredPreconditionerCuda, TheDegreeSuitsWiderBlocksThanProductsHad) {
   HostContext host(2);
   auto A = generate<double>(host, {"laplace2d", {40, 41}});
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
@@ -61,15 +61,16 @@ TEST_F(LoweredPreconditionerCuda, TheStrengthSuitsWiderBlocksThanProductsHad) {
   const std::vector<double> energies{2, 3, 4, 5, 6, 7, 8, 9};
   // The host takes 1.15 times the degree. Both are rounded.
   const auto expected =
-      static_cast<double>(on_host.get()->suitable_strength(host, X.view(), energies));
+      static_cast<double>(on_host->variable_degree()->suitable_degree(host, X.view(), energies));
   const auto A_there = place(context(), std::move(A));
   const auto X_there = place(context(), std::move(X));
-  for (const auto& M : {kind.make_lowered(context(), A_there.view(), kind.options()),
-                        kind.make<double>(context(), A_there.view(), kind.options())}) {
+  using Stage = PreconditionerStage<double, CudaContext>;
+  Stage lowered = kind.lowered_stage(context(), A_there.view(), kind.options());
+  Stage full(kind.make<double>(context(), A_there.view(), kind.options()));
+  for (Stage* const M : {&lowered, &full}) {
     MultiVector<double, DeviceSpace> Y(context(), X_there.rows(), 5);
-    M.get()->apply(context(), X_there.columns(0, 5), Y.view());
-    const auto found =
-        static_cast<double>(M.get()->suitable_strength(context(), X_there.view(), energies));
+    M->apply(context(), X_there.columns(0, 5), Y.view());
+    const auto found = static_cast<double>(M->suitable_degree(context(), X_there.view(), energies));
     EXPECT_NEAR(1.15 * found, expected, 1.1);
     EXPECT_GT(found, 1);
   }

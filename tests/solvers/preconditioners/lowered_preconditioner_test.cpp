@@ -85,32 +85,34 @@ TEST(LoweredPreconditioner, RefusesDiagonalsOutOfRange) {
   EXPECT_NE(refusal(1e30), "");
 }
 
-TEST(LoweredPreconditioner, HasTheStrengthOfWhatItRounds) {
+TEST(LoweredPreconditioner, HasTheDegreeOfWhatItRounds) {
   HostContext context;
   const auto A = generate<double>(context, {"laplace2d", {40, 41}});
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
   const auto full = kind.make<double>(context, A.view(), kind.options());
-  const auto lowered = kind.make_lowered(context, A.view(), kind.options());
+  auto lowered = kind.lowered_stage(context, A.view(), kind.options());
   auto X = test::random_vectors<double>(context, A.rows(), 3);
   for (Index i = 0; i < A.rows(); ++i) {  // columns and energies far beyond the range of float
     X.view()(i, 0) *= 1e100;
     X.view()(i, 1) *= 1e-100;
   }
   const std::vector<double> energies{2e200, 3e-200, 4};
-  const Index suitable = full.get()->suitable_strength(context, X.view(), energies);
+  const Index suitable = full->variable_degree()->suitable_degree(context, X.view(), energies);
   EXPECT_GT(suitable, 12);
   EXPECT_LT(suitable, 40);
-  EXPECT_EQ(lowered.get()->suitable_strength(context, X.view(), energies), suitable);
-  EXPECT_EQ(lowered.get()->strength(), 12);
-  lowered.get()->set_strength(suitable);
-  EXPECT_EQ(lowered.get()->strength(), suitable);
-  lowered.get()->raise(context);
-  EXPECT_EQ(lowered.get()->strength(), suitable);
-  EXPECT_EQ(lowered.get()->suitable_strength(context, X.view(), energies), suitable);
+  EXPECT_EQ(lowered.suitable_degree(context, X.view(), energies), suitable);
+  EXPECT_EQ(lowered.degree(), 12);
+  lowered.set_degree(suitable);
+  EXPECT_EQ(lowered.degree(), suitable);
+  EXPECT_TRUE(lowered.raise(context));
+  EXPECT_EQ(lowered.degree(), suitable);
+  EXPECT_EQ(lowered.suitable_degree(context, X.view(), energies), suitable);
 }
 
 TEST(LoweredPreconditioner, NeedsOne) {
-  EXPECT_THROW(LoweredPreconditioner<HostContext>(nullptr), InvalidArgument);
+  using Stage = PreconditionerStage<double, HostContext>;
+  EXPECT_THROW(Stage(nullptr), InvalidArgument);
+  EXPECT_THROW(Stage(nullptr, ProductPrecision::half, {}), InvalidArgument);
   HostContext context(1);
   const auto A = generate<double>(context, {"laplace1d", {5}});
   const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");

@@ -24,22 +24,27 @@ TEST(NarrowPreconditioner, BlockCgReachesTheToleranceOfDouble) {
 TEST(NarrowPreconditioner, IsRaisedWhereTheWantedEigenvaluesNeedMoreDegrees) {
   HostContext context(2);
   const auto A = generate<double>(context, {"laplace2d", {9, 10}});
-  const auto M = test::make_narrow(context, A.view(), {"chebyshev"}, ProductPrecision::bf16);
-  const auto* lowered = dynamic_cast<const LoweredPreconditioner<HostContext>*>(M.get());
-  ASSERT_NE(lowered, nullptr);
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  PreconditionerOptions chosen = kind.options();
+  chosen.set_products(ProductPrecision::bf16);
+  auto M = kind.lowered_stage(context, A.view(), chosen);
   const auto X = test::random_vectors<double>(context, A.rows(), 2);
-  M.get()->set_strength(14);
-  test::applied(context, context, *M.get(), X);
-  EXPECT_EQ(lowered->raised(), 0);
-  EXPECT_EQ(M.get()->strength(), 14);
-  M.get()->set_strength(15);
-  test::applied(context, context, *M.get(), X);
-  EXPECT_EQ(lowered->raised(), 1);
-  EXPECT_EQ(M.get()->strength(), 15);
-  EXPECT_TRUE(M.get()->is_lowered());
-  M.get()->raise(context);
-  EXPECT_EQ(lowered->raised(), 2);
-  EXPECT_EQ(M.get()->strength(), 15);
+  M.set_degree(14);
+  test::applied(context, context, M, X);
+  EXPECT_EQ(M.raised(), 0);
+  EXPECT_EQ(M.degree(), 14);
+  EXPECT_EQ(M.precision(), "bf16");
+  M.set_degree(15);
+  test::applied(context, context, M, X);
+  EXPECT_EQ(M.raised(), 1);
+  EXPECT_EQ(M.degree(), 15);
+  EXPECT_TRUE(M.is_lowered());
+  EXPECT_EQ(M.precision(), "bf16, then single");
+  EXPECT_TRUE(M.raise(context));
+  EXPECT_EQ(M.raised(), 2);
+  EXPECT_EQ(M.degree(), 15);
+  EXPECT_EQ(M.precision(), "bf16, then single, then double");
+  EXPECT_FALSE(M.raise(context));
 }
 
 TEST(NarrowPreconditioner, RefusesDegreesBeyondItsDigits) {
@@ -56,10 +61,13 @@ TEST(NarrowPreconditioner, ChebyshevStaysPositiveDefinite) {
   HostContext context(2);
   for (const test::NamedMatrix& matrix : test::narrow_test_matrices(context)) {
     for (const ProductPrecision products : test::kNarrow) {
-      const auto M = test::make_narrow(context, matrix.A.view(), {"chebyshev"}, products);
-      M.get()->set_strength(14);
+      const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+      PreconditionerOptions chosen = kind.options();
+      chosen.set_products(products);
+      auto M = kind.lowered_stage(context, matrix.A.view(), chosen);
+      M.set_degree(14);
       const auto X = test::random_vectors<double>(context, matrix.A.rows(), 8);
-      const auto Y = test::applied(context, context, *M.get(), X);
+      const auto Y = test::applied(context, context, M, X);
       for (Index j = 0; j < X.cols(); ++j) {
         double energy = 0;
         for (Index i = 0; i < X.rows(); ++i) energy += X.view()(i, j) * Y.view()(i, j);
@@ -92,17 +100,19 @@ TEST(NarrowPreconditioner, BlockCgRaisesOneThatIsUseless) {
   const auto B = test::random_vectors<double>(context, A.rows(), 2);
   const PreconditionerKind& kind = preconditioner_table().get("multigrid");
   const auto make_full = [&](HostContext& later) {
-    return kind.make<double>(later, A.matrix(), kind.options()).preconditioner;
+    return kind.make<double>(later, A.matrix(), kind.options());
   };
   for (const auto algorithm : {CgAlgorithm::breakdown_free, CgAlgorithm::pseudo_block}) {
     for (const float factor : {-1.0f, std::numeric_limits<float>::quiet_NaN(), 1.0f}) {
       SCOPED_TRACE(factor);
-      LoweredPreconditioner<HostContext> M(std::make_unique<Multiple>(A.rows(), factor), make_full);
+      using Schedule = PreconditionerSchedule<double, HostContext>;
+      Schedule M(Schedule::Stage(std::make_unique<Multiple>(A.rows(), factor),
+                                 ProductPrecision::single_precision, make_full));
       BlockCgOptions options;
       options.algorithm = algorithm;
       const auto solved = block_cg<double, HostContext>(context, {&A, &M, B.view()}, options);
       EXPECT_EQ(solved.status, SolveStatus::converged) << solved.reason;
-      EXPECT_EQ(M.raised(), 1);
+      EXPECT_EQ(M.current().raised(), 1);
       EXPECT_LE(solved.iterations, 40);
     }
   }

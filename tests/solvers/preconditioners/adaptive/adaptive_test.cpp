@@ -6,41 +6,25 @@
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
-#include <heddle/solvers/preconditioners/adaptive/adaptive_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
-#include <heddle/solvers/preconditioners/adaptive/deferred_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
 #include <limits>
-#include <memory>
 
 namespace heddle::detail {
 namespace {
 
-using Operator = LinearOperator<double, HostContext>;
-
-/// Y = factor·X, with a strength that it is told.
-class Multiple final : public Operator {
+/// Y = factor·X.
+class Multiple final : public LinearOperator<double, HostContext> {
  public:
-  Multiple(Index n, double factor, Index strength = 0)
-      : Operator(n, n), factor_(factor), first_(strength), strength_(strength) {}
+  Multiple(Index n, double factor) : LinearOperator(n, n), factor_(factor) {}
 
-  Index strength() const noexcept override { return strength_; }
-  void set_strength(Index strength) override { strength_ = strength > 0 ? strength : first_; }
-  Index suitable_strength(HostContext&, ConstBlockView<double, HostSpace>,
-                          std::span<const double> energies) override {
-    return static_cast<Index>(energies.front());
-  }
-
- protected:
+ private:
   void apply_block(HostContext& context, ConstBlockView<double, HostSpace> X,
                    BlockView<double, HostSpace> Y) override {
     axpby<double>(context, factor_, X, 0, Y);
   }
 
- private:
   double factor_;
-  Index first_;
-  Index strength_;
 };
 
 HostCsrMatrix<double> diagonal(HostContext& context, const std::vector<double>& d) {
@@ -49,75 +33,6 @@ HostCsrMatrix<double> diagonal(HostContext& context, const std::vector<double>& 
     entries.push_back({static_cast<Index>(i), static_cast<Index>(i), d[i]});
   }
   return csr_from_triplets<double>(context, std::ssize(d), std::ssize(d), entries);
-}
-
-class Adaptive : public ::testing::Test {
- protected:
-  /// Begins as 2 X with strength 12, becomes 5 X unless it is refused.
-  AdaptivePreconditioner<double, HostContext> make(bool refused = false) {
-    return {std::make_unique<Multiple>(3, 2.0, 12),
-            [this, refused](HostContext&) -> std::unique_ptr<Operator> {
-              ++made_;
-              return refused ? nullptr : std::make_unique<Multiple>(3, 5.0);
-            },
-            20.0};
-  }
-
-  double product(Operator& M) {
-    MultiVector<double, HostSpace> X(context_, 3, 1), Y(context_, 3, 1);
-    for (Index i = 0; i < 3; ++i) X.view()(i, 0) = 1;
-    M.apply(context_, X.view(), Y.view());
-    return Y.view()(2, 0);
-  }
-
-  Index ask(Operator& M, double suitable) {
-    const MultiVector<double, HostSpace> X(context_, 3, 1);
-    return M.suitable_strength(context_, X.view(), {&suitable, 1});
-  }
-
-  HostContext context_;
-  int made_ = 0;
-};
-
-TEST_F(Adaptive, BecomesStrongFromTheThresholdOn) {
-  auto M = make();
-  EXPECT_EQ(product(M), 2);
-  EXPECT_EQ(M.strength(), 1) << "solvers ask a preconditioner of little strength often";
-  EXPECT_EQ(ask(M, 14), 1) << "less than a fifth more than 12";
-  EXPECT_EQ(ask(M, 16), 16);
-  M.set_strength(16);
-  EXPECT_EQ(M.own_strength(), 16);
-  EXPECT_EQ(made_, 0);
-  const Index strong = ask(M, 20);
-  EXPECT_GT(strong, 1000);
-  EXPECT_LT(M.strength(), strong) << "the solver sets it, and keeps it for a checkpoint";
-  M.set_strength(strong);
-  EXPECT_EQ(product(M), 5);
-  EXPECT_TRUE(M.is_strong());
-  EXPECT_EQ(ask(M, 5), strong) << "it stays strong within a solve";
-  M.set_strength(0);  // a new solve
-  EXPECT_EQ(product(M), 2);
-  EXPECT_EQ(M.own_strength(), 12);
-  M.set_strength(strong);  // as a checkpoint does
-  EXPECT_EQ(product(M), 5);
-  EXPECT_EQ(made_, 1);
-}
-
-TEST_F(Adaptive, ACheckpointMakesTheStrongOneWhenItIsNeeded) {
-  auto M = make();
-  M.set_strength(AdaptivePreconditioner<double, HostContext>::kStrong);
-  EXPECT_EQ(made_, 0);
-  EXPECT_EQ(product(M), 5);
-  EXPECT_EQ(made_, 1);
-}
-
-TEST_F(Adaptive, IsTheFirstOneWhereTheStrongOneIsRefused) {
-  auto M = make(true);
-  EXPECT_EQ(ask(M, 30), 30);
-  EXPECT_EQ(ask(M, 31), 31);
-  EXPECT_EQ(made_, 1);
-  EXPECT_EQ(M.strength(), 12);
-  EXPECT_EQ(product(M), 2);
 }
 
 TEST(ConditionEstimate, IsExactOnceAllEigenvaluesAreSeenAndBelowBefore) {
@@ -255,36 +170,6 @@ TEST(MultigridCosts, AreCountedInColumnsBesideAFactor) {
     EXPECT_EQ(costs.columns_of_multigrid() < costs.columns_of_chebyshev(root),
               costs.pays_for(root));
   }
-}
-
-TEST(Deferred, IsAskedAtTwiceTheStepsUntilTheChoiceIsMade) {
-  HostContext context;
-  using Deferred = DeferredPreconditioner<double, HostContext>;
-  std::vector<double> told;
-  const auto choose = [&](HostContext&, double steps) -> std::unique_ptr<Operator> {
-    told.push_back(steps);
-    return steps < 100 ? nullptr : std::make_unique<Multiple>(3, 5.0, 12);
-  };
-  const auto product = [&](Operator& M) {
-    MultiVector<double, HostSpace> X(context, 3, 1), Y(context, 3, 1);
-    X.view()(2, 0) = 1;
-    M.apply(context, X.view(), Y.view());
-    return Y.view()(2, 0);
-  };
-  Deferred M(std::make_unique<Multiple>(3, 2.0), choose);
-  EXPECT_EQ(M.steps_to_adapt(), Deferred::kFirstChoice);
-  EXPECT_FALSE(M.adapt(context, 40));
-  EXPECT_EQ(M.steps_to_adapt(), 2 * Deferred::kFirstChoice);
-  EXPECT_EQ(product(M), 2);
-  EXPECT_TRUE(M.adapt(context, 200));
-  EXPECT_EQ(product(M), 5);
-  EXPECT_EQ(M.strength(), 12);
-  EXPECT_EQ(M.steps_to_adapt(), 0);
-  EXPECT_FALSE(M.adapt(context, 300)) << "there is one change at most";
-  EXPECT_EQ(told, (std::vector<double>{40, 200}));
-  Deferred never(std::make_unique<Multiple>(3, 2.0), choose);
-  while (never.steps_to_adapt() > 0) EXPECT_FALSE(never.adapt(context, 1));
-  EXPECT_EQ(told.size(), 2U + 5U) << "after 24, 48, 96, 192 and 384 steps";
 }
 
 TEST(CgCoefficients, AreThoseOfATridiagonalMatrix) {

@@ -197,16 +197,16 @@ TEST(Chebyshev, TheAutomaticDegreeFollowsTheWantedEigenvalues) {
     const double largest = v.eigenvalues.back() / 2;  // of Â = A/2
     const double degree = 1.15 * std::sqrt(M.upper_bound() / largest);
     const Index expected = std::lround(std::min(degree, 40.0));
-    EXPECT_EQ(M.suitable_strength(context, v.vectors.view(), v.energies), expected);
-    EXPECT_EQ(M.strength(), 12);
-    M.set_strength(expected);
-    EXPECT_EQ(M.strength(), expected);
+    EXPECT_EQ(M.suitable_degree(context, v.vectors.view(), v.energies), expected);
+    EXPECT_EQ(M.degree(), 12);
+    M.set_degree(expected);
+    EXPECT_EQ(M.degree(), expected);
 
     ChebyshevPreconditioner<double, HostContext> of_scaled(context, scaled.view());
     for (Index j = 0; j < v.vectors.cols(); ++j) {
       for (Index i = 0; i < n; ++i) v.vectors.view()(i, j) /= root[static_cast<std::size_t>(i)];
     }
-    EXPECT_EQ(of_scaled.suitable_strength(context, v.vectors.view(), v.energies), expected);
+    EXPECT_EQ(of_scaled.suitable_degree(context, v.vectors.view(), v.energies), expected);
   }
 }
 
@@ -219,7 +219,7 @@ TEST(Chebyshev, AChosenDegreeGivesThePolynomialOfThatDegree) {
                    (std::cosh(std::acosh(2.0) / 12) + 1);  // the middle of the first interval
   MultiVector<double, HostSpace> w(context, n, 1);
   for (const Index degree : {Index{12}, Index{20}, Index{37}, Index{0}}) {
-    M.set_strength(degree);
+    M.set_degree(degree);
     const double d = degree == 0 ? 12 : static_cast<double>(degree);
     const double e = c / std::cosh(std::acosh(2.0) / d);
     EXPECT_GE(c + e, M.upper_bound() * (1 - 1e-14));
@@ -249,7 +249,7 @@ TEST(Chebyshev, NullVectorsDoNotRaiseTheDegree) {
   MultiVector<double, HostSpace> ones(context, n, 1);
   for (Index i = 0; i < n; ++i) ones.view()(i, 0) = 1;
   for (const double energy : {0.0, 1e-13, -1e-13}) {
-    EXPECT_EQ(M.suitable_strength(context, ones.view(), std::vector<double>{energy}), 1);
+    EXPECT_EQ(M.suitable_degree(context, ones.view(), std::vector<double>{energy}), 1);
   }
 }
 
@@ -258,9 +258,9 @@ TEST(Chebyshev, AGivenDegreeStays) {
   const auto A = generate<double>(context, {"laplace1d", {50}});
   SineModes v(context, 50, {1, 2});
   ChebyshevPreconditioner<double, HostContext> M(context, A.view(), 7);
-  EXPECT_EQ(M.strength(), 0);
-  EXPECT_EQ(M.suitable_strength(context, v.vectors.view(), v.energies), 0);
-  M.set_strength(30);
+  EXPECT_EQ(M.variable_degree(), nullptr);
+  EXPECT_EQ(M.suitable_degree(context, v.vectors.view(), v.energies), 0);
+  M.set_degree(30);
   EXPECT_EQ(M.degree(), 7);
 }
 

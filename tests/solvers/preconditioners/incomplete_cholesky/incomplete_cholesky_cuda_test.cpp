@@ -106,8 +106,8 @@ TYPED_TEST(IncompleteCholeskyCuda, DoesWhatItDoesOnTheHost) {
     IncompleteCholeskyPreconditioner<T, HostContext> on_host(this->host_, A.view(), solve);
     IncompleteCholeskyPreconditioner<T, CudaContext> on_gpu(this->context(), there.view(), solve);
     EXPECT_EQ(on_gpu.shift(), on_host.shift());
-    EXPECT_EQ(on_gpu.levels(), on_host.levels());
-    EXPECT_EQ(on_gpu.levels() > 0, solve == TriangularSolve::level_scheduled);
+    EXPECT_EQ(on_gpu.row_levels(), on_host.row_levels());
+    EXPECT_EQ(on_gpu.row_levels() > 0, solve == TriangularSolve::level_scheduled);
     for (const Index b : {1, 5, 16}) {
       const auto expected = this->applied(this->host_, on_host, b);
       const auto found = this->applied(this->context(), on_gpu, b);
@@ -198,7 +198,7 @@ TYPED_TEST(IncompleteCholeskyCuda, SolvesExactlyUnlessAskedOtherwise) {
   IncompleteCholeskyPreconditioner<T, CudaContext> automatic(this->context(), A.view());
   IncompleteCholeskyPreconditioner<T, CudaContext> exact(this->context(), A.view(),
                                                          TriangularSolve::level_scheduled);
-  EXPECT_EQ(automatic.levels(), 12 + 13 + 14 - 2);
+  EXPECT_EQ(automatic.row_levels(), 12 + 13 + 14 - 2);
   const auto first = this->applied(this->context(), automatic, 8);
   const auto second = this->applied(this->context(), exact, 8);
   EXPECT_EQ(test::all_entries<T>(first.view()), test::all_entries<T>(second.view()));

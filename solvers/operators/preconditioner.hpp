@@ -1,0 +1,99 @@
+#pragma once
+
+#include <heddle/linalg/blocks/scaled_block.hpp>
+#include <heddle/solvers/operators/linear_operator.hpp>
+#include <heddle/solvers/operators/setup_cost.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace heddle {
+
+template <Scalar T, class Ctx>
+class PreconditionerSchedule;
+
+/// A level of a preconditioner that consists of matrices of several sizes.
+struct OperatorLevel {
+  Index rows = 0;
+  Index nnz = 0;         ///< stored entries of its matrix
+  Index aggregates = 0;  ///< groups of rows that the next coarser level represents. The coarsest: 0
+  double seconds = 0;    ///< to make the level and what leads to it
+};
+
+/// Stored entries of all levels per entry of the finest one. 1 without entries.
+double operator_complexity(std::span<const OperatorLevel> levels) noexcept;
+
+/// The degree of a preconditioner that can spend more products on a better approximation of A⁻¹.
+template <Scalar T, class Ctx>
+class VariableDegree {
+ public:
+  using Space = typename Ctx::Space;
+
+  virtual ~VariableDegree() = default;
+
+  /// Products per application, at least 1.
+  virtual int degree() const noexcept = 0;
+
+  /// Sets the degree of all further products. 0: that of a new preconditioner. One that is limited
+  /// keeps to its limit.
+  virtual void set_degree(Index degree) = 0;
+
+  /// The degree that suits a solve for eigenvectors near the columns of X (rows×b, b ≥ 1), whether
+  /// or not it can be set. energies[j] = x_jᵀ A x_j. Waits for the device.
+  virtual Index suitable_degree(Ctx& context, ConstBlockView<T, Space> X,
+                                std::span<const double> energies) = 0;
+};
+
+/// Y = M⁻¹ X with M⁻¹ ≈ A⁻¹, which must be symmetric positive definite for the solvers here. A
+/// derived class implements `apply_block` of `LinearOperator`. A solver goes through the stages of
+/// a `PreconditionerSchedule`, of which a preconditioner is one.
+template <Scalar T, class Ctx>
+class Preconditioner : public LinearOperator<T, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// The name with its options, such as "chebyshev, degree 12". Empty if no `PreconditionerKind`
+  /// has made it.
+  const std::string& name() const noexcept { return name_; }
+
+  /// The cost of making it. 0 if it was not measured.
+  const SetupCost& setup_cost() const noexcept { return cost_; }
+
+  /// Notes what `name` and `setup_cost` return.
+  void note_making(std::string name, const SetupCost& cost) {
+    name_ = std::move(name);
+    cost_ = cost;
+  }
+
+  /// The levels, the finest first. Empty if it has none.
+  virtual std::span<const OperatorLevel> levels() const noexcept { return {}; }
+
+  /// Its degree, if a solver may set it. Null: there is no choice.
+  virtual VariableDegree<T, Ctx>* variable_degree() noexcept { return nullptr; }
+
+  /// y_j = s_j⁻¹ M⁻¹(s_j x_j) (X and Y n×b), if it reads blocks in double precision itself, as a
+  /// part of its first pass over vectors. Nothing if it does not. `scales` (b×2) holds s_j and
+  /// 1/s_j, see `norm_scales`. Y reads `scales`, and memory of the preconditioner that its next
+  /// product overwrites.
+  virtual std::optional<ScaledView<T, Space>> scaled_product(
+      Ctx& /*context*/, ConstBlockView<double, Space> /*X*/,
+      ConstSmallView<double, Space> /*scales*/) {
+    return std::nullopt;
+  }
+
+  /// This object, if it changes in a solve. Null: it is the same in all steps, but for its degree.
+  virtual PreconditionerSchedule<T, Ctx>* schedule() noexcept { return nullptr; }
+
+ protected:
+  using LinearOperator<T, Ctx>::LinearOperator;
+
+  /// Notes the cost alone, in the constructor of a derived class.
+  void note_cost(const SetupCost& cost) noexcept { cost_ = cost; }
+
+ private:
+  std::string name_;
+  SetupCost cost_;
+};
+
+}  // namespace heddle
