@@ -44,12 +44,15 @@ double least_depth(const Stored& A, const std::vector<double>& diagonal,
   for (Index i = 0; i < A.rows; ++i) {
     const double p = of(diagonal, i) / of(mass, i);
     for_each_in_row(A, i, [&](Index j, double value) {
+      if (j > i) return;
       const double q = of(diagonal, j) / of(mass, j);
-      const double coupling = j == i ? 0 : value / std::sqrt(of(mass, i) * of(mass, j));
+      const double masses = mass.empty() ? 1 : std::sqrt(of(mass, i) * of(mass, j));
+      const double coupling = j == i ? 0 : value / masses;
+      const double square = coupling * coupling;
+      const double rounding = kRounding * square;  // of a singular submatrix
+      if (!(std::min(p, q) < 0 || p * q - square < -rounding)) return;
       const double lowest = (p + q) / 2 - std::hypot((p - q) / 2, coupling);
-      const double rounding = kRounding * coupling * coupling;  // of a singular submatrix
-      const bool negative = std::min(p, q) < 0 || p * q - coupling * coupling < -rounding;
-      if (negative && std::isfinite(lowest)) depth = std::max(depth, -lowest);
+      if (std::isfinite(lowest)) depth = std::max(depth, -lowest);
     });
   }
   return depth;

@@ -26,7 +26,8 @@ class DenseStandardForm {
         engine_(engine) {}
 
   /// Sets the leading vectors of the result to the eigenvectors of the pencil with finite
-  /// eigenvalues, the wanted ones first, or ends the solve. F is C at the beginning and the inverse afterwards.
+  /// eigenvalues, the wanted ones first, or ends the solve. F is C at the beginning and the inverse
+  /// afterwards.
   void solve();
 
   /// Whether each θ has a small relative error, so that the vectors need no Rayleigh–Ritz step.

@@ -45,8 +45,8 @@ class Verification {
   /// Measures the rounding errors of the values of the current pairs. Valid until the next call.
   std::span<const double> roundings();
 
-  /// Takes values that a dense solve found by another operator, the wanted ones first, and bounds of
-  /// their errors. The result's vectors are theirs.
+  /// Takes values that a dense solve found by another operator, the wanted ones first, and bounds
+  /// of their errors. The result's vectors are theirs.
   void set_dense_values(std::vector<double> values, std::vector<double> errors) {
     dense_values_ = std::move(values);
     dense_errors_ = std::move(errors);

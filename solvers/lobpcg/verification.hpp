@@ -29,10 +29,9 @@ class LobpcgVerification {
   /// small as rounding allows, else stagnated for `reason`.
   StopControl::Stop stop_at_rounding(std::string_view reason);
 
-  /// Whether nothing but the errors of values has kept the last `verify` from confirming X as it is.
-  bool lacks_digits() const noexcept {
-    return current_ && verdict_.residuals && !verdict_.values;
-  }
+  /// Whether nothing but the errors of values has kept the last `verify` from confirming X as it
+  /// is.
+  bool lacks_digits() const noexcept { return current_ && verdict_.residuals && !verdict_.values; }
 
   /// The result of the last `verify`.
   const Verdict& verdict() const noexcept { return verdict_; }

@@ -30,7 +30,7 @@ run(${WORK_DIR}/build/solve)
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK_DIR}/subdirectory
   -DHEDDLE_SOURCE_DIR=${CMAKE_CURRENT_LIST_DIR}/../.. -DCMAKE_CXX_COMPILER=${CXX})
 file(READ ${WORK_DIR}/subdirectory/CMakeCache.txt cache)
-foreach(option CUDA NATIVE INSTALL BUILD_APPS BUILD_TESTS BUILD_BENCHMARKS BUILD_FUZZERS)
+foreach(option CUDA NATIVE INSTALL BUILD_APPS BUILD_TESTS BUILD_LAB BUILD_FUZZERS)
   if(NOT cache MATCHES "\nHEDDLE_${option}:[A-Z]+=OFF\n")
     message(FATAL_ERROR "HEDDLE_${option} is not off where heddle is a subdirectory of a project")
   endif()

@@ -42,8 +42,9 @@ TEST(BlockLanczosDigits, EveryValueLiesWithinItsBound) {
   }
 }
 
-/// Two small dense pencils A = λB whose B has a condition number of 10⁷ to 10⁸, with their eigenvalues
-/// from 45 digits. One value of each has a rounding error that leaves the places of others open.
+/// Two small dense pencils A = λB whose B has a condition number of 10⁷ to 10⁸, with their
+/// eigenvalues from 45 digits. One value of each has a rounding error that leaves the places of
+/// others open.
 struct IllConditioned {
   std::vector<double> A, B;  ///< lower triangles, row by row
   std::vector<double> truth;
