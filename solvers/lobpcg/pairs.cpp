@@ -10,9 +10,11 @@ namespace {
 
 /// Share of the tolerance at which pairs are locked (as in Anasazi).
 constexpr double kLockingFactor = 0.1;
-/// Steps without locking after which kPatientLockingFactor is used.
+/// Steps without locking after which kPatientLockingFactor is used, and those after which pairs are
+/// locked that only just pass.
 constexpr Index kLockingPatience = 100;
 constexpr double kPatientLockingFactor = 0.3;
+constexpr Index kLastPatience = 400;
 
 /// Steps may improve residuals that are above this share of the noise floor: that of a vector in
 /// soft rows is far below the noise floor, which belongs to the stiffest rows.
@@ -36,6 +38,7 @@ double locking_factor(const EigenConvergence& convergence, double tolerance,
   if (kLockingFactor * tolerance < convergence.noise_floor()) return 1;
   // Locked vectors are not improved any more. Their errors couple to X and may keep its residuals
   // above a tenth of the tolerance.
+  if (waited > kLastPatience) return 1;
   return waited > kLockingPatience ? kPatientLockingFactor : kLockingFactor;
 }
 

@@ -47,6 +47,10 @@ template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std::uint64_t stream) {
   method_ = CompletenessMethod::random_search;
   if (most < kSlab) return 0;
+  if (!constrained && options_.which == Which::smallest) {
+    const Index found = find_in_all_rows(most, stream++);
+    if (found > 0) return found;
+  }
   const double inverse_scale = std::max(inverse_scale_of_X(), inverse_scale_of_rows());
   const double largest = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
   const double stiffness = std::min(largest, s_.pairs.convergence().scale(0) * inverse_scale);
@@ -146,18 +150,43 @@ typename SoftMotions<T, Ctx>::Values SoftMotions<T, Ctx>::softest() const {
   return {std::min(0.0, s_.wanted_values.front()), size, last + kNear * size};
 }
 
-/// The same as `find` by inverse iteration with A_SS − σB_SS, for the first σ below the values for
-/// which this is positive definite.
+/// The same as `find` by inverse iteration with A_SS − σB_SS.
 template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find_by(StiffFactor<T, Ctx>& factor, std::uint64_t stream) {
+  const Block V = iterate_inverse(factor, s_.blocks.S().W, {}, stream);
+  return V.cols() == 0 ? 0 : keep_ritz_vectors(V, 1, softest().limit);
+}
+
+/// The same with all rows, beside the pairs in Y and X. 0 if they are not factored.
+template <Scalar T, class Ctx>
+Index SoftMotions<T, Ctx>::find_in_all_rows(Index most, std::uint64_t stream) {
+  const auto factor = StiffFactor<T, Ctx>::of_all_rows(context_, problem_,
+                                                       static_cast<double>(kInverseSteps * most));
+  if (!factor) return 0;
+  weight_ = 0;
+  inverse_D_ = 1;
+  s_.blocks.set_w(most);
+  const Block V = iterate_inverse(*factor, s_.blocks.S().W,
+                                  {s_.blocks.locked_basis(), s_.blocks.XP_basis()}, stream);
+  if (V.cols() > 0) method_ = CompletenessMethod::stiff_factor;
+  return V.cols();
+}
+
+/// V ← an orthonormal basis of what inverse iteration with A_SS − σB_SS makes of random vectors
+/// `beside` others, for the first σ below the values for which this is positive definite. V has no
+/// columns if there is none.
+template <Scalar T, class Ctx>
+typename SoftMotions<T, Ctx>::Block SoftMotions<T, Ctx>::iterate_inverse(
+    StiffFactor<T, Ctx>& factor, Block V, std::initializer_list<Basis<T, Space>> beside,
+    std::uint64_t stream) {
   const Values values = softest();
   const auto below = {1 / kNear, 1.0, kNear};
   if (std::none_of(below.begin(), below.end(), [&](double part) {
         return factor.factor(context_, values.first - part * values.size);
       })) {
-    return 0;
+    return V.columns(0, 0);
   }
-  Block V = s_.blocks.S().W, BV = s_.blocks.BS().W;
+  Block BV = s_.blocks.BS().W;
   fill_random(context_, options_.seed, stream, V, s_.shape.rows.first);
   for (Index step = 0; step < kInverseSteps; ++step) {
     if (problem_.B != nullptr) problem_.B->apply(context_, V, BV);
@@ -166,13 +195,13 @@ Index SoftMotions<T, Ctx>::find_by(StiffFactor<T, Ctx>& factor, std::uint64_t st
     for (const Index power : {weight_, Index{1}, Index{0}, Index{0}, Index{0}})
       scale(power, R);  // 1 in S
     factor.apply(context_, R, V);
-    const OrthonormalBlock made = make_orthonormal<T, Ctx>(context_, s_.orthogonalizer, problem_.B,
-                                                           {}, V, BV, s_.result.orthogonalization);
-    if (made.rank == 0) return 0;
+    const OrthonormalBlock made = make_orthonormal<T, Ctx>(
+        context_, s_.orthogonalizer, problem_.B, beside, V, BV, s_.result.orthogonalization);
     V = V.columns(0, made.rank);
     BV = BV.columns(0, made.rank);
+    if (made.rank == 0) break;
   }
-  return keep_ritz_vectors(V, 1, values.limit);
+  return V;
 }
 
 /// Whether A_SS is positive definite, and D⁻¹A has no eigenvalue below the damped ones. Then a few

@@ -21,6 +21,9 @@ namespace heddle::detail {
 /// number of vectors is therefore doubled until their span has other directions, too. It then
 /// contains all soft motions.
 ///
+/// Where A is small and a factor of all rows costs little, inverse iteration with it, beside the
+/// pairs in X, takes the place of all this. It misses no pair below them.
+///
 /// Constraints couple stiff rows with all others. All rows then belong to S, and the number of
 /// vectors is `kSlab`.
 template <Scalar T, class Ctx>
@@ -64,6 +67,9 @@ class SoftMotions {
   };
   Values softest() const;
   Index find_by(StiffFactor<T, Ctx>& factor, std::uint64_t stream);
+  Index find_in_all_rows(Index most, std::uint64_t stream);
+  Block iterate_inverse(StiffFactor<T, Ctx>& factor, Block V,
+                        std::initializer_list<Basis<T, Space>> beside, std::uint64_t stream);
   bool hides_nothing(std::uint64_t stream);
   bool resolves(ConstBlockView<T, Space> start);
   bool choose_polynomial(double stiffness, double beyond, bool constrained);

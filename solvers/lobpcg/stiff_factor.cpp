@@ -16,6 +16,9 @@ namespace {
 constexpr double kMostOperations = 3000;
 constexpr double kFewOperations = 5e7;
 
+/// The most rows of a matrix that is factored as a whole. Of larger ones, few have a cheap factor.
+constexpr Index kMostRows = 4096;
+
 /// M_SS, with `outside` on the diagonal of all other rows.
 HostCsrMatrix<double> part_of(HostContext& host, const CsrView<double, HostSpace>& M,
                               const std::vector<bool>& in_S, double outside) {
@@ -79,6 +82,18 @@ std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::make(Ctx& context,
   };
   std::unique_ptr<StiffFactor> made(new StiffFactor(placed(A_SS), placed(B_SS)));
   if (!made->inverse_.cost_in_products(context, 0)) return nullptr;
+  return made;
+}
+
+template <Scalar T, class Ctx>
+std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::of_all_rows(
+    Ctx& context, const EigenProblem<T, Ctx>& problem, double columns) {
+  const CsrView<T, Space> A = stored_matrix<T, Ctx>(problem.A);
+  const CsrView<T, Space> B = stored_matrix<T, Ctx>(problem.B);
+  if (A.rows == 0 || A.rows > kMostRows || (problem.B != nullptr && B.rows == 0)) return nullptr;
+  std::unique_ptr<StiffFactor> made(new StiffFactor(A, B));
+  const double products = kFewOperations / static_cast<double>(A.nnz);
+  if (!made->inverse_.pays(context, columns, products)) return nullptr;
   return made;
 }
 

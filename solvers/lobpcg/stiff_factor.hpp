@@ -23,6 +23,11 @@ class StiffFactor {
                                            ConstBlockView<T, Space> all,
                                            ConstBlockView<T, Space> chosen);
 
+  /// The same for all rows, so that S is everything. Null also if the matrix is not small, or the
+  /// factor and solves for `columns` columns take more than some milliseconds.
+  static std::unique_ptr<StiffFactor> of_all_rows(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                                  double columns);
+
   /// Factors A_SS − σB_SS. False if it is not positive definite.
   bool factor(Ctx& context, double sigma) { return inverse_.factor(context, sigma); }
 
@@ -36,9 +41,13 @@ class StiffFactor {
   StiffFactor(CsrMatrix<T, Space> A, CsrMatrix<T, Space> B)
       : A_(std::move(A)), B_(std::move(B)), inverse_(A_.view(), B_.view(), kMostBytes) {}
 
+  /// For matrices that outlive this object.
+  StiffFactor(const CsrView<T, Space>& A, const CsrView<T, Space>& B)
+      : inverse_(A, B, kMostBytes) {}
+
   static constexpr double kMostBytes = 256.0 * 1024 * 1024;
 
-  CsrMatrix<T, Space> A_, B_;  // with a diagonal outside of S
+  CsrMatrix<T, Space> A_, B_;  // with a diagonal outside of S; empty where S is everything
   ShiftedInverse<T, Ctx> inverse_;
 };
 

@@ -26,7 +26,7 @@ void expect_no_allocation(HostContext& context, const EigenProblem<double, HostC
 
 TEST(LobpcgAllocation, ASecondSolveAllocatesNothing) {
   HostContext context(2);
-  auto A = test::make_operator<double>(context, {"laplace3d", {12, 13, 14}});
+  auto A = test::make_operator<double>(context, {"laplace3d", {16, 17, 18}});
   ChebyshevPreconditioner<double, HostContext> M(context, A.matrix());
   LobpcgOptions options;
   options.nev = 8;
