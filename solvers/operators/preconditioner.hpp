@@ -32,7 +32,7 @@ class VariableDegree {
 
   virtual ~VariableDegree() = default;
 
-  /// Products per application, at least 1.
+  /// That of the next product, at least 1.
   virtual int degree() const noexcept = 0;
 
   /// Sets the degree of all further products. 0: that of a new preconditioner. One that is limited

@@ -3,6 +3,7 @@
 #include <apps/config_support.hpp>
 #include <heddle/apps/problem.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
@@ -15,22 +16,17 @@ class ScaledIdentity final : public Preconditioner<double, HostContext> {
   ScaledIdentity(Index order, Index scale)
       : Preconditioner<double, HostContext>(order, order), scale_(static_cast<double>(scale)) {}
 
-  static Index applications;
-
- protected:
-  void apply_block(HostContext&, ConstBlockView<double, HostSpace> X,
-                   BlockView<double, HostSpace> Y) override {
-    ++applications;
-    for (Index i = 0; i < X.rows(); ++i) {
-      for (Index j = 0; j < X.cols(); ++j) Y(i, j) = scale_ * X(i, j);
-    }
-  }
+  static inline Index applications = 0;
 
  private:
+  void apply_block(HostContext& context, ConstBlockView<double, HostSpace> X,
+                   BlockView<double, HostSpace> Y) override {
+    ++applications;
+    axpby<double>(context, scale_, X, 0, Y);
+  }
+
   double scale_;
 };
-
-Index ScaledIdentity::applications = 0;
 
 /// The row that makes it known to configurations, reports, the estimate of memory and solves. It is
 /// added before the schema is read for the first time.
