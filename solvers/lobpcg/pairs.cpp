@@ -141,8 +141,14 @@ void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   more_to_come_ = !exact && before < options_->nev;
   // If all of X must be locked before further pairs are iterated, a column keeps its search
   // directions until its residual is small enough for locking.
+  // Nor may a narrow block end a solve without guard vectors, which locked columns make room for.
+  const bool unguarded = !exact && block_ < options_->nev && wanted_in_X_ == ritz.count();
+  const Index waited = iteration - last_lock_;
   const PairLimits limits =
-      more_to_come_ ? limits_of_locking(*this, *options_, iteration - last_lock_) : PairLimits{};
+      more_to_come_ || unguarded
+          ? PairLimits{locking_factor(convergence_, options_->tolerance, waited),
+                       waited > kLockingPatience}
+          : PairLimits{};
   leading_ = resting_ = 0;
   const PairLimits rest{limits.factor, false};
   for (Index j = 0; j < ritz.count(); ++j) {

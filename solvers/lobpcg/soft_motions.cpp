@@ -36,6 +36,11 @@ constexpr double kSeen = 0.01;
 constexpr double kNear = 10;
 constexpr Index kInverseSteps = 4;
 
+/// Where all rows are factored: wanted values that differ by less than this share of the last one
+/// are one cluster; steps of bisection for σ.
+constexpr double kNarrow = 1e-3;
+constexpr Index kBisections = 4;
+
 /// Steps of the power iteration for the largest eigenvalue of D⁻¹A, and the factor by which its
 /// result is raised.
 constexpr Index kPowerSteps = 12;
@@ -47,7 +52,7 @@ template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std::uint64_t stream) {
   method_ = CompletenessMethod::random_search;
   if (most < kSlab) return 0;
-  if (!constrained && options_.which == Which::smallest) {
+  if (!constrained) {
     const Index found = find_in_all_rows(most, stream++);
     if (found > 0) return found;
   }
@@ -153,16 +158,23 @@ typename SoftMotions<T, Ctx>::Values SoftMotions<T, Ctx>::softest() const {
 /// The same as `find` by inverse iteration with A_SS − σB_SS.
 template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find_by(StiffFactor<T, Ctx>& factor, std::uint64_t stream) {
+  const Values values = softest();
+  const auto below = {1 / kNear, 1.0, kNear};
+  if (std::none_of(below.begin(), below.end(), [&](double part) {
+        return factor.factor(context_, values.first - part * values.size);
+      })) {
+    return 0;
+  }
   const Block V = iterate_inverse(factor, s_.blocks.S().W, {}, stream);
-  return V.cols() == 0 ? 0 : keep_ritz_vectors(V, 1, softest().limit);
+  return V.cols() == 0 ? 0 : keep_ritz_vectors(V, 1, values.limit);
 }
 
 /// The same with all rows, beside the pairs in Y and X. 0 if they are not factored.
 template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find_in_all_rows(Index most, std::uint64_t stream) {
-  const auto factor = StiffFactor<T, Ctx>::of_all_rows(context_, problem_,
+  const auto factor = StiffFactor<T, Ctx>::of_all_rows(context_, problem_, options_.which,
                                                        static_cast<double>(kInverseSteps * most));
-  if (!factor) return 0;
+  if (!factor || !factor_beyond(*factor)) return 0;
   weight_ = 0;
   inverse_D_ = 1;
   s_.blocks.set_w(most);
@@ -172,20 +184,39 @@ Index SoftMotions<T, Ctx>::find_in_all_rows(Index most, std::uint64_t stream) {
   return V.cols();
 }
 
-/// V ← an orthonormal basis of what inverse iteration with A_SS − σB_SS makes of random vectors
-/// `beside` others, for the first σ below the values for which this is positive definite. V has no
-/// columns if there is none.
+/// Factors all rows of A − σB, or of σB − A at the largest end, for a σ beyond all eigenvalues
+/// there that is near the wanted values. False if there is none. Where σ must lie far from these, a
+/// pair is missing: bisection brings σ near it.
+template <Scalar T, class Ctx>
+bool SoftMotions<T, Ctx>::factor_beyond(StiffFactor<T, Ctx>& factor) {
+  const double sign = options_.which == Which::smallest ? 1 : -1;
+  const double first = sign * s_.wanted_values.front();
+  const double last = sign * s_.wanted_values.back();
+  const EigenConvergence& convergence = s_.pairs.convergence();
+  const double width =
+      std::max({last - first, kNarrow * std::abs(last), convergence.unresolved(last)});
+  double step = width / kNear;
+  double refused = first;
+  while (!factor.factor(context_, first - step)) {
+    refused = first - step;
+    if (step > kNear * convergence.scale(first)) return false;
+    step *= kNear;
+  }
+  if (refused == first) return true;
+  double sigma = first - step;
+  for (Index k = 0; k < kBisections; ++k) {
+    const double between = (sigma + refused) / 2;
+    (factor.factor(context_, between) ? sigma : refused) = between;
+  }
+  return factor.factor(context_, sigma);
+}
+
+/// V ← an orthonormal basis of what inverse iteration with the factor of A_SS − σB_SS makes of
+/// random vectors `beside` others. V has no columns if they depend on these.
 template <Scalar T, class Ctx>
 typename SoftMotions<T, Ctx>::Block SoftMotions<T, Ctx>::iterate_inverse(
     StiffFactor<T, Ctx>& factor, Block V, std::initializer_list<Basis<T, Space>> beside,
     std::uint64_t stream) {
-  const Values values = softest();
-  const auto below = {1 / kNear, 1.0, kNear};
-  if (std::none_of(below.begin(), below.end(), [&](double part) {
-        return factor.factor(context_, values.first - part * values.size);
-      })) {
-    return V.columns(0, 0);
-  }
   Block BV = s_.blocks.BS().W;
   fill_random(context_, options_.seed, stream, V, s_.shape.rows.first);
   for (Index step = 0; step < kInverseSteps; ++step) {

@@ -68,6 +68,7 @@ class SoftMotions {
   Values softest() const;
   Index find_by(StiffFactor<T, Ctx>& factor, std::uint64_t stream);
   Index find_in_all_rows(Index most, std::uint64_t stream);
+  bool factor_beyond(StiffFactor<T, Ctx>& factor);
   Block iterate_inverse(StiffFactor<T, Ctx>& factor, Block V,
                         std::initializer_list<Basis<T, Space>> beside, std::uint64_t stream);
   bool hides_nothing(std::uint64_t stream);

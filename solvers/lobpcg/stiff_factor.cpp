@@ -19,6 +19,20 @@ constexpr double kFewOperations = 5e7;
 /// The most rows of a matrix that is factored as a whole. Of larger ones, few have a cheap factor.
 constexpr Index kMostRows = 4096;
 
+/// The factor of a matrix of `n` rows costs more than this many products if it is full.
+constexpr double kFewestProducts = 100;
+
+/// −M.
+HostCsrMatrix<double> negative_of(HostContext& host, const CsrView<double, HostSpace>& M) {
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < M.rows; ++i) {
+    for (std::int64_t e = M.row_offsets[i]; e < M.row_offsets[i + 1]; ++e) {
+      entries.push_back({i, M.columns[e], -M.values[e]});
+    }
+  }
+  return csr_from_triplets<double>(host, M.rows, M.cols, entries);
+}
+
 /// M_SS, with `outside` on the diagonal of all other rows.
 HostCsrMatrix<double> part_of(HostContext& host, const CsrView<double, HostSpace>& M,
                               const std::vector<bool>& in_S, double outside) {
@@ -87,12 +101,20 @@ std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::make(Ctx& context,
 
 template <Scalar T, class Ctx>
 std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::of_all_rows(
-    Ctx& context, const EigenProblem<T, Ctx>& problem, double columns) {
+    Ctx& context, const EigenProblem<T, Ctx>& problem, Which which, double columns) {
   const CsrView<T, Space> A = stored_matrix<T, Ctx>(problem.A);
   const CsrView<T, Space> B = stored_matrix<T, Ctx>(problem.B);
   if (A.rows == 0 || A.rows > kMostRows || (problem.B != nullptr && B.rows == 0)) return nullptr;
-  std::unique_ptr<StiffFactor> made(new StiffFactor(A, B));
   const double products = kFewOperations / static_cast<double>(A.nnz);
+  if (products < kFewestProducts) return nullptr;
+  CsrMatrix<T, Space> negative;
+  if (which == Which::largest) {
+    HostContext beside(1);
+    HostContext& host = host_of(context, beside);
+    negative = place(
+        context, convert<T>(host, negative_of(host, on_host<T>(host, context, A).view()).view()));
+  }
+  std::unique_ptr<StiffFactor> made(new StiffFactor(std::move(negative), A, B));
   if (!made->inverse_.pays(context, columns, products)) return nullptr;
   return made;
 }

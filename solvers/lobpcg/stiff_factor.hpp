@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/options.hpp>
 #include <memory>
 
 namespace heddle::detail {
@@ -23,10 +24,11 @@ class StiffFactor {
                                            ConstBlockView<T, Space> all,
                                            ConstBlockView<T, Space> chosen);
 
-  /// The same for all rows, so that S is everything. Null also if the matrix is not small, or the
-  /// factor and solves for `columns` columns take more than some milliseconds.
+  /// The same for all rows, so that S is everything. At the largest end, −A takes the place of A.
+  /// Null also if the matrix is not small, or the factor and solves for `columns` columns take more
+  /// than some milliseconds.
   static std::unique_ptr<StiffFactor> of_all_rows(Ctx& context, const EigenProblem<T, Ctx>& problem,
-                                                  double columns);
+                                                  Which which, double columns);
 
   /// Factors A_SS − σB_SS. False if it is not positive definite.
   bool factor(Ctx& context, double sigma) { return inverse_.factor(context, sigma); }
@@ -41,13 +43,13 @@ class StiffFactor {
   StiffFactor(CsrMatrix<T, Space> A, CsrMatrix<T, Space> B)
       : A_(std::move(A)), B_(std::move(B)), inverse_(A_.view(), B_.view(), kMostBytes) {}
 
-  /// For matrices that outlive this object.
-  StiffFactor(const CsrView<T, Space>& A, const CsrView<T, Space>& B)
-      : inverse_(A, B, kMostBytes) {}
+  /// For a B that outlives this object, and an A that does if `own` is empty.
+  StiffFactor(CsrMatrix<T, Space> own, const CsrView<T, Space>& A, const CsrView<T, Space>& B)
+      : A_(std::move(own)), inverse_(A_.rows() > 0 ? A_.view() : A, B, kMostBytes) {}
 
   static constexpr double kMostBytes = 256.0 * 1024 * 1024;
 
-  CsrMatrix<T, Space> A_, B_;  // with a diagonal outside of S; empty where S is everything
+  CsrMatrix<T, Space> A_, B_;  // with a diagonal outside of S; B_ is empty where S is everything
   ShiftedInverse<T, Ctx> inverse_;
 };
 
