@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <deque>
-#include <heddle/apps/clock.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <string>
 #include <string_view>

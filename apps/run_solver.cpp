@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <exception>
 #include <heddle/apps/checkpoint.hpp>
-#include <heddle/apps/clock.hpp>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/yaml.hpp>
 #include <heddle/apps/exit_codes.hpp>
@@ -22,6 +21,7 @@
 #include <heddle/apps/version.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/team_calls.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/time_slice.hpp>
 #include <optional>
 #include <span>

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <heddle/apps/clock.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
@@ -11,6 +10,7 @@
 #include <heddle/apps/spgemm/product.hpp>
 #include <heddle/apps/spgemm/report.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <type_traits>

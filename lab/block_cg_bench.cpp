@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
@@ -27,7 +27,6 @@
 namespace heddle {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Maker = std::function<std::unique_ptr<Preconditioner<double, HostContext>>(
     HostContext&, CsrView<double, HostSpace>)>;
 
@@ -79,7 +78,7 @@ Outcome solve(HostContext& context, const LinearSystem<double, HostContext>& sys
   options.max_iterations = 20000;
   const auto begin = Clock::now();
   Outcome outcome{block_cg(context, system, options)};
-  outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  outcome.seconds = seconds_since(begin);
   return outcome;
 }
 
@@ -97,7 +96,7 @@ void compare(HostContext& context, const std::string& name, Index columns) {
   for (const Row& row : preconditioners()) {
     const auto begin = Clock::now();
     const auto M = row.make(context, A.matrix());
-    const double setup = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double setup = seconds_since(begin);
     const LinearSystem<double, HostContext> system{&A, M.get(), B.view()};
     const Outcome block = solve(context, system, CgAlgorithm::breakdown_free);
     const Outcome pseudo = solve(context, system, CgAlgorithm::pseudo_block);

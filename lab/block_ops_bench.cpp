@@ -2,7 +2,7 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/data/multivector.hpp>
@@ -17,8 +17,6 @@
 namespace heddle {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The shortest time of several runs, in seconds.
 template <class Work>
 double shortest(const Work& work) {
@@ -26,7 +24,7 @@ double shortest(const Work& work) {
   for (int run = 0; run < 8; ++run) {
     const Clock::time_point begin = Clock::now();
     work();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+    best = std::min(best, seconds_since(begin));
   }
   return best;
 }

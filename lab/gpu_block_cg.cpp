@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
@@ -29,11 +29,10 @@ void measure(CudaContext& context, const char* name,
     context.synchronize();
     const CopyCount copies = context.copy_count();
     const std::size_t allocations = context.allocation_count().allocations;
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     const auto& result = block_cg(context, system, options, workspace);
     context.synchronize();
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = seconds_since(begin);
     if (run == 0) continue;
     const double iterations = static_cast<double>(std::max<Index>(1, result.iterations));
     fmt::print(
@@ -52,11 +51,11 @@ template <class Make>
 auto set_up(CudaContext& context, const char* name, const Make& make) {
   const auto timed = [&] {
     context.synchronize();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     auto made = make();
     context.synchronize();
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    return std::pair(std::move(made), passed.count());
+    const double passed = seconds_since(begin);
+    return std::pair(std::move(made), passed);
   };
   const double first = timed().second;
   auto [made, second] = timed();

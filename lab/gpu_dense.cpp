@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <heddle/linalg/base/clock.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/multivector.hpp>
@@ -20,7 +21,6 @@
 #include <vector>
 
 #include "cuda_check.hpp"
-#include "median.hpp"
 
 namespace heddle {
 namespace {
@@ -51,7 +51,7 @@ double milliseconds(CudaContext& context, const std::function<void()>& run) {
   }
   check(cudaEventDestroy(begin));
   check(cudaEventDestroy(end));
-  return lab::median(std::move(times));
+  return heddle::median(std::move(times));
 }
 
 /// Bytes per second of a copy within device memory, counting both read and written bytes.
@@ -243,13 +243,13 @@ void measure_eigenproblems() {
     const auto ms = [&](DenseEigensolver& solver) {
       const ConstSmallView<double, HostSpace> h{H.data(), m, m, m};
       solver.solve(h, {theta.data(), m, 1, m}, {Z.data(), m, m, m});
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = Clock::now();
       constexpr int kRuns = 5;
       for (int run = 0; run < kRuns; ++run) {
         solver.solve(h, {theta.data(), m, 1, m}, {Z.data(), m, m, m});
       }
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-      return 1e3 * spent.count() / kRuns;
+      const double spent = seconds_since(begin);
+      return 1e3 * spent / kRuns;
     };
     fmt::print("{:>5} {:>8.2f} {:>8.2f}\n", m, ms(on_host), ms(beside_device));
   }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
@@ -44,11 +44,10 @@ void measure(CudaContext& context, std::string_view title, const Solve& solve) {
   context.profile().reset();
   const CopyCount copies = context.copy_count();
   const std::size_t allocations = context.allocation_count().allocations;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const Result& result = solve();
   context.synchronize();
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = seconds_since(begin);
   const double iterations = static_cast<double>(std::max<Index>(1, result.iterations));
   fmt::print(
       "{}: {} after {} iterations, {} columns multiplied by A, {:.3f} s, {:.4f} ms an iteration, "

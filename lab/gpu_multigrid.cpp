@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/coordinates.hpp>
@@ -45,10 +46,6 @@ struct Case {
   bool on_host = false;
 };
 
-double since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 /// The result of the second call of `body`, and the seconds of both.
 template <class T>
 struct Timed {
@@ -61,7 +58,7 @@ template <class Ctx, class Body>
 auto timed_twice(Ctx& context, const Body& body) {
   const auto now = [&] {
     context.synchronize();
-    return std::chrono::steady_clock::now();
+    return Clock::now();
   };
   const auto seconds = [](auto duration) {
     return std::chrono::duration<double>(duration).count();
@@ -179,11 +176,11 @@ void solve_eigenproblem(Ctx& context, LinearOperator<double, Ctx>& A,
   lobpcg(context, problem, options, workspace);
   context.synchronize();
   context.profile().reset();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const auto& result = lobpcg(context, problem, options, workspace);
   context.synchronize();
   fmt::print("  LOBPCG, {} pairs: {} after {} iterations, {:.4f} s\n", pairs,
-             status_name(result.status), result.iterations, since(begin));
+             status_name(result.status), result.iterations, seconds_since(begin));
   print_phases(context.profile());
 }
 
@@ -192,11 +189,11 @@ void solve_systems(Ctx& context, const LinearSystem<double, Ctx>& system) {
   BlockCgWorkspace<double, Ctx> workspace;
   block_cg(context, system, BlockCgOptions{}, workspace);
   context.synchronize();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const auto& result = block_cg(context, system, BlockCgOptions{}, workspace);
   context.synchronize();
   fmt::print("  block CG, {} columns: {} after {} iterations, {:.4f} s\n", system.B.cols(),
-             status_name(result.status), result.iterations, since(begin));
+             status_name(result.status), result.iterations, seconds_since(begin));
 }
 
 template <class Ctx>

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
@@ -40,11 +40,11 @@ double seconds_of(CudaContext& context, const Work& work) {
   context.synchronize();
   double best = 1e300;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     for (int run = 0; run < kRuns; ++run) work();
     context.synchronize();
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, spent.count() / kRuns);
+    const double spent = seconds_since(begin);
+    best = std::min(best, spent / kRuns);
   }
   return best;
 }
@@ -85,11 +85,11 @@ double setup_ms(CudaContext& context, const Work& work) {
   double best = 1e300;
   for (int repeat = 0; repeat < 3; ++repeat) {
     context.synchronize();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     work();
     context.synchronize();
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, 1e3 * spent.count());
+    const double spent = seconds_since(begin);
+    best = std::min(best, 1e3 * spent);
   }
   return best;
 }
@@ -101,9 +101,9 @@ Matrix measure_setup(CudaContext& context, const std::string& name) {
   using RoundedIC = IncompleteCholeskyPreconditioner<float, CudaContext>;
   HostContext host;
   HostCsrMatrix<double> loaded = load(host, name);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const double shift = detail::incomplete_cholesky<double>(host, loaded.view()).shift;
-  const std::chrono::duration<double> on_host = std::chrono::steady_clock::now() - begin;
+  const double on_host = seconds_since(begin);
   const Matrix placed = place(context, std::move(loaded));
   const CsrView<double, DeviceSpace> A = placed.view();
   const double first = 1e3 * IC(context, A).setup_cost().seconds();
@@ -124,8 +124,7 @@ Matrix measure_setup(CudaContext& context, const std::string& name) {
       factored, setup_ms(context, [&] { detail::cuda::row_levels(context, L, Triangle::lower); }),
       factor.attempts, factor.shift, setup_ms(context, [&] { Plan(context, L, Triangle::lower); }),
       setup_ms(context, [&] { transpose(context, L); }),
-      setup_ms(context, [&] { Plan(context, Lt.view(), Triangle::upper); }), 1e3 * on_host.count(),
-      shift);
+      setup_ms(context, [&] { Plan(context, Lt.view(), Triangle::upper); }), 1e3 * on_host, shift);
   return std::move(factor.L);
 }
 

@@ -1,8 +1,9 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
+#include <heddle/linalg/base/clock.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
@@ -10,8 +11,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "median.hpp"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -24,15 +23,15 @@
 namespace {
 
 using heddle::Buffer;
+using heddle::Clock;
 using heddle::GallerySpec;
 using heddle::HostContext;
 using heddle::HostCsrMatrix;
 using heddle::HostSpace;
 using heddle::Index;
 using heddle::MultiVector;
+using heddle::seconds_since;
 using heddle::SpmmPlan;
-
-using Clock = std::chrono::steady_clock;
 
 /// Copies between two arrays far larger than the caches.
 class Copier {
@@ -90,7 +89,7 @@ class Copier {
     });
     benchmark::DoNotOptimize(to_.data());
     benchmark::ClobberMemory();
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+    return seconds_since(begin);
   }
 
   HostContext& context_;
@@ -149,10 +148,10 @@ void multiply(benchmark::State& state, const GallerySpec& spec) {
     const Clock::time_point begin = Clock::now();
     A.plan.multiply(context(), 1.0, B.view(), 0.0, C.view());
     benchmark::ClobberMemory();
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    seconds.push_back(seconds_since(begin));
   }
   const double bandwidth = std::max(before, copier().bandwidth());
-  const double median = heddle::lab::median(seconds);
+  const double median = heddle::median(seconds);
   const double bytes = A.plan.compulsory_bytes(N);
   const double flops = 2 * static_cast<double>(A.matrix.nnz()) * static_cast<double>(N);
   state.counters["ms"] = 1e3 * median;

@@ -9,10 +9,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/multivector.hpp>
@@ -22,8 +23,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include "median.hpp"
 
 namespace heddle {
 namespace {
@@ -42,15 +41,15 @@ std::vector<double> in_turns(Ctx& context, const std::vector<std::function<void(
   for (int round = 0; round <= kRounds; ++round) {
     for (std::size_t w = 0; w < works.size(); ++w) {
       synchronize(context);
-      const auto begin = std::chrono::steady_clock::now();
+      const auto begin = Clock::now();
       for (int run = 0; run < kRuns; ++run) works[w]();
       synchronize(context);
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-      if (round > 0) times[w].push_back(1e3 * spent.count() / kRuns);
+      const double spent = seconds_since(begin);
+      if (round > 0) times[w].push_back(1e3 * spent / kRuns);
     }
   }
   std::vector<double> medians;
-  for (auto& list : times) medians.push_back(lab::median(std::move(list)));
+  for (auto& list : times) medians.push_back(heddle::median(std::move(list)));
   return medians;
 }
 

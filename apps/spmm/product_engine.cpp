@@ -1,5 +1,5 @@
-#include <heddle/apps/clock.hpp>
 #include <heddle/apps/spmm/product_engine.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/column_major.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>

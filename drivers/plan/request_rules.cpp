@@ -13,7 +13,7 @@ namespace {
 /// The solver for a request, 0 if that is not known yet.
 unsigned solver_of(const Request& request, bool normal_equations) {
   if (request.method == Method::block_cg) return normal_equations ? kLeastSquares : kBlockCg;
-  if (normal_equations) return kSingularValues;
+  if (normal_equations) return request.method == Method::automatic ? 0 : kSingularValues;
   if (request.method == Method::lobpcg) return kLobpcg;
   if (request.interval) return kInterval;
   return request.method == Method::block_lanczos ? kBlockLanczos : 0;
@@ -113,7 +113,7 @@ class Rules {
     if (!problem_.normal_equations && solver_ != kInterval) return;
     refuse_part(ProblemPart::mass, problem_.pencil);
     if (problem_.normal_equations) refuse_part(ProblemPart::constraints, problem_.constraints);
-    if (solver_ != kLeastSquares) {
+    if (solver_ != 0 && solver_ != kLeastSquares) {
       refuse_part(ProblemPart::initial_guess, problem_.initial_guess);
     }
   }

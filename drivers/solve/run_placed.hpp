@@ -1,20 +1,16 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <heddle/drivers/place/device.hpp>
 #include <heddle/drivers/plan/details.hpp>
 #include <heddle/drivers/solve/run_method.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 /// A solve in the memory of a context, from a problem on the host or there.
 namespace heddle::detail {
-
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Adds to the solution what the preconditioner of a solve tells of itself.
 void report_preconditioner(PreconditionerReport report, Solution& solution);
@@ -32,7 +28,7 @@ template <Scalar T, class Ctx, class Source>
 Solved<T, typename Ctx::Space> run_placed(Ctx& context, HostContext& host, Source problem,
                                           const Facts& facts, const PreconditionerPlan& plan,
                                           const Request& request, const Monitor& monitor) {
-  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   monitor.begin_stage("setting up");
   const ProblemSizes sizes = facts.sizes();
   const MethodKind& method = method_of(request, sizes);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <heddle/drivers/inspect/precision.hpp>
 #include <heddle/drivers/plan/row_order.hpp>
 #include <heddle/drivers/solve/run_placed.hpp>
@@ -7,6 +6,7 @@
 #include <heddle/drivers/solve/run_together.hpp>
 #include <heddle/drivers/solve/scaled.hpp>
 #include <heddle/drivers/solve/stages.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
@@ -153,7 +153,7 @@ class StageRun {
     if (on.device.processes() > 1) {
       return run_together(on, std::move(problem), facts, stage_.preconditioner, request, monitor);
     }
-    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    const Clock::time_point start = Clock::now();
     SharedProblem<T> all = keep(host_, std::move(problem), facts, plan_.row_order);
     const double ordering_seconds = seconds_since(start);
     Solution solution = run_shared(on, std::move(all), stage_.preconditioner,

@@ -1,8 +1,8 @@
-#include <chrono>
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <heddle/drivers/solve/run_together.hpp>
 #include <heddle/drivers/team/order.hpp>
 #include <heddle/drivers/team/share.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <utility>
 
@@ -12,7 +12,7 @@ template <Scalar T, class Ctx>
 Solution share_and_run(const Place<Ctx>& on, HostProblem<T> problem, Facts facts,
                        const PreconditionerPlan& plan, const Request& request,
                        const Monitor& monitor) {
-  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   HostContext& team = on.device.team();
   SharedProblem<T> shared = share(team, std::move(problem), std::move(facts), request.distribution);
   const Request own = own_request(*team.processes(), request, !shared.row_numbers.empty());

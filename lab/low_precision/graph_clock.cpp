@@ -3,10 +3,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <heddle/linalg/base/median.hpp>
 #include <vector>
 
 #include "cuda_check.hpp"
-#include "median.hpp"
 
 namespace heddle::lab {
 namespace {

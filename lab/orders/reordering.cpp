@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <heddle/apps/clock.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -19,8 +20,6 @@
 #include <numeric>
 #include <random>
 #include <utility>
-
-#include "median.hpp"
 
 namespace heddle::lab {
 namespace {
@@ -60,12 +59,12 @@ double seconds_of(Ctx& context, const CsrView<double, typename Ctx::Space>& A, I
   MultiVector<double, Space> C(context, A.rows, N);
   fill_random(context, 1, 0, B.view());
   const auto run = [&](int count) {
-    const auto begin = apps::Clock::now();
+    const auto begin = Clock::now();
     for (int k = 0; k < count; ++k) {
       plan.multiply(context, 1.0, std::as_const(B).view(), 0.0, C.view());
     }
     context.synchronize();
-    return apps::seconds_since(begin) / count;
+    return seconds_since(begin) / count;
   };
   run(1);
   constexpr double kBatchSeconds = 0.02;
@@ -120,12 +119,12 @@ ReorderingLine time_order(Ctx& context, HostContext& host, const CsrView<double,
   const RowPattern pattern = pattern_of(A);
   ReorderingLine line;
   line.order = order;
-  const auto begin = apps::Clock::now();
+  const auto begin = Clock::now();
   const Order rows = order_rows(host, pattern, order);
-  line.found_seconds = apps::seconds_since(begin);
-  const auto found = apps::Clock::now();
+  line.found_seconds = seconds_since(begin);
+  const auto found = Clock::now();
   const HostCsrMatrix<double> B = ordered(host, A, rows);
-  line.permuted_seconds = apps::seconds_since(found);
+  line.permuted_seconds = seconds_since(found);
   line.predicted_seconds = predict_ordered(host, pattern, rows, products);
   line.seconds = product_seconds(context, B.view(), products.N);
   line.kept = order_pays(own.predicted_seconds, line.predicted_seconds,

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <heddle/linalg/base/clock.hpp>
 #include <iterator>
 
 namespace heddle::lab {
@@ -26,10 +26,9 @@ OrderLine line_of(HostContext& context, const RowPattern& A, RowOrder order,
   line.order = order;
   line.failure = no_row_order_reason(order, A);
   if (!line.failure.empty()) return line;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const std::vector<std::int32_t> rows = order_rows(context, A, order);
-  line.found_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  line.found_seconds = seconds_since(begin);
   line.order_seconds = ordering_seconds(A, order);
   for (const OrderedProducts& products : cases) {
     OrderValue value{products.N, products.gpu.has_value(),

@@ -2,6 +2,7 @@
 
 #include "spgemm/stopwatch.hpp"
 #ifdef HEDDLE_HAS_CUDA
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/spgemm/hybrid_band.hpp>
 #endif
 
@@ -73,12 +74,12 @@ void compare_bands(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const Forma
                    const SpgemmComparisonOptions& options, SpgemmComparison& comparison) {
   if (!options.cpu && !options.gpu && !options.hybrid) return;
   HostContext host(options.threads);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const HostDiaMatrix<T> left = dia_from_csr<T>(host, A, format.A);
   const bool same = A.columns == B.columns && A.values == B.values;
   const HostDiaMatrix<T> other = same ? HostDiaMatrix<T>() : dia_from_csr<T>(host, B, format.B);
   const HostDiaMatrix<T>& right = same ? left : other;
-  comparison.convert_ms = elapsed_ms(begin);
+  comparison.convert_ms = milliseconds_since(begin);
   if (options.cpu) {
     add_timing(comparison, "cpu", [&](SpgemmTiming& timing) {
       time_plan<BandPlan<T, HostContext>>(host, left, right, timing);

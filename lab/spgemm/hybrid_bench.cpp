@@ -2,10 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
+#include <heddle/linalg/base/clock.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spgemm/hybrid.hpp>
@@ -16,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "median.hpp"
 #include "spgemm/stopwatch.hpp"
 
 /// Products shared between host and GPU against each side alone and against the best share found by
@@ -36,11 +36,11 @@ double brief_median_ms(const Work& work) {
   std::vector<double> times;
   work();
   for (double total = 0; times.size() < kLeastRuns || total < kLeastMs; total += times.back()) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     work();
-    times.push_back(lab::elapsed_ms(begin));
+    times.push_back(milliseconds_since(begin));
   }
-  return lab::median(std::move(times));
+  return heddle::median(std::move(times));
 }
 
 /// A share of the GPU and the time with it.
@@ -86,9 +86,9 @@ void compare_matrix(CudaContext& gpu, HostContext& host, const std::string& name
   const double cpu = std::min(host_ms, time(0));
   const double gpu_ms = time(1);
   const double first = time(kHeuristicOne);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const double share = product.measure_share(kSample, limit);
-  const double sampling = lab::elapsed_ms(begin);
+  const double sampling = milliseconds_since(begin);
   const double second = time(share);
   const double idle = report.idle_ms();
   constexpr double kStep = 0.1;
@@ -133,10 +133,10 @@ void compare_bands(CudaContext& gpu, HostContext& host, const std::vector<Index>
     Index B;
   };
   for (const Index rows : sizes) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     const BandCosts costs = measure_band_costs<double>(gpu, host, rows);
-    fmt::print("{} rows, fitted in {:.0f} ms: {}, {}; alone {}, {}\n", rows, lab::elapsed_ms(begin),
-               describe("host", costs.host), describe("GPU", costs.gpu),
+    fmt::print("{} rows, fitted in {:.0f} ms: {}, {}; alone {}, {}\n", rows,
+               milliseconds_since(begin), describe("host", costs.host), describe("GPU", costs.gpu),
                describe("host", costs.host_alone), describe("GPU", costs.gpu_alone));
     for (const auto& [left, right] :
          {Bands{3, 4}, Bands{3, 5}, Bands{3, 6}, Bands{2, 5}, Bands{4, 5}, Bands{5, 5}}) {

@@ -1,17 +1,11 @@
 #pragma once
 
-#include <chrono>
+#include <heddle/linalg/base/clock.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <utility>
 #include <vector>
 
-#include "median.hpp"
-
 namespace heddle::lab {
-
-inline double elapsed_ms(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since)
-      .count();
-}
 
 /// The median time of `work`, which returns when it is done, in ms. Runs it once more before that.
 template <class Work>
@@ -19,9 +13,9 @@ double median_ms(const Work& work) {
   constexpr double kBudgetMs = 400;
   constexpr std::size_t kMostRuns = 9;
   const auto timed = [&work] {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     work();
-    return elapsed_ms(begin);
+    return milliseconds_since(begin);
   };
   timed();
   std::vector<double> times;

@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <optional>
@@ -76,7 +76,7 @@ bool is_wanted(const Arguments& arguments, const std::string& name) {
 }
 
 void run(const Arguments& arguments) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   HostContext host;
   CudaContext context;
   fmt::print("# {}, {:.4g} GB/s\n", context.device().name, 1e-9 * lab::measure_bandwidth(context));
@@ -84,9 +84,9 @@ void run(const Arguments& arguments) {
       "matrix,kind,set,rows,cols,nnz,precision,N,kernel,choice,ms,inspect_ms,prepare_ms,failure\n");
   for (const StudyMatrix& matrix : study_matrices(arguments.folder, arguments.large)) {
     if (!is_wanted(arguments, matrix.name)) continue;
-    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin;
-    if (gone.count() > arguments.seconds) {
-      fmt::print(stderr, "{} left out, {:.0f} s are over\n", matrix.name, gone.count());
+    const double gone = seconds_since(begin);
+    if (gone > arguments.seconds) {
+      fmt::print(stderr, "{} left out, {:.0f} s are over\n", matrix.name, gone);
       continue;
     }
     const HostCsrMatrix<double> A = matrix.make(host);
@@ -97,8 +97,8 @@ void run(const Arguments& arguments) {
                       : study_matrix<float>(context, convert<float>(host, A.view()).view(),
                                             arguments.study));
     }
-    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - begin;
-    fmt::print(stderr, "{:<40}{:8.2f} s\n", matrix.name, (now - gone).count());
+    const double now = seconds_since(begin);
+    fmt::print(stderr, "{:<40}{:8.2f} s\n", matrix.name, now - gone);
   }
 }
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -32,12 +32,11 @@ enum class Layout { rows, columns };
 
 /// Milliseconds on the host's clock until `work` is done on the device.
 double host_ms(CudaContext& context, const std::function<void()>& work) {
-  using Clock = std::chrono::steady_clock;
   context.synchronize();
   const Clock::time_point begin = Clock::now();
   work();
   context.synchronize();
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  return milliseconds_since(begin);
 }
 
 /// B and C for the widest block. Entry k of B's memory is `value(k)` for every width and layout.

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <future>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -23,12 +23,6 @@
 
 namespace heddle {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 /// Rows first … last − 1 of a matrix in any memory. `offsets`: its row offsets in host memory.
 template <class T, class Space>
@@ -76,7 +70,7 @@ struct HybridSpgemm<T>::State {
     const auto timed = [](const auto& side) {
       const Clock::time_point begin = Clock::now();
       side();
-      return since(begin);
+      return milliseconds_since(begin);
     };
     if (report.gpu_rows == 0) {
       report.cpu_ms += timed(on_host);
@@ -167,7 +161,7 @@ struct HybridSpgemm<T>::State {
       HybridReport made;
       const Clock::time_point begin = Clock::now();
       multiply(share, device_bytes, made);
-      const double ms = since(begin);
+      const double ms = milliseconds_since(begin);
       if (run == 0 || ms >= least) continue;  // kernels are loaded when they first run
       least = ms;
       report = made;
@@ -266,7 +260,7 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
   const bool gpu_is_faster = costs.gpu_alone_ms < costs.host_alone_ms;
   return s.confirmed(1 - balanced_share(costs, kLeastGain), gpu_is_faster ? 1 : 0,
                      std::min(costs.gpu_alone_ms, costs.host_alone_ms),
-                     std::max(since(begin), kConfirmationMs), device_bytes);
+                     std::max(milliseconds_since(begin), kConfirmationMs), device_bytes);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class HybridSpgemm<T>;

@@ -2,23 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/base/median.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spgemm/cuda/stream/page_lock.hpp>
 #include <heddle/spgemm/hybrid_band.hpp>
+#include <utility>
 #include <vector>
 
 namespace heddle {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 /// An event whose time can be read.
 class Event {
@@ -115,7 +111,7 @@ const HostDiaMatrix<T>& HybridBand<T>::multiply(double host_share, HybridReport&
   if (middle > 0) s.start_gpu(middle);
   s.host_plan.update(s.host, s.A, s.B, s.C, middle, s.C.shape().rows);
   report = {};
-  report.cpu_ms = middle < s.C.shape().rows ? since(begin) : 0;
+  report.cpu_ms = middle < s.C.shape().rows ? milliseconds_since(begin) : 0;
   report.gpu_rows = middle;
   report.gpu_share = rows > 0 ? static_cast<double>(middle) / rows : 1 - host_share;
   if (middle > 0) {
@@ -140,12 +136,6 @@ HostDiaMatrix<T> sample_band(HostContext& host, Index rows, Index count) {
   return A;
 }
 
-double median(std::vector<double>& times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
 /// The median times of a product with this share: of the host, of the GPU, and of all. With both
 /// sides at work, what neither of them does counts for both.
 struct Times {
@@ -167,12 +157,12 @@ Times time_share(HybridBand<T>& product, double host_share) {
   for (double total = 0; all.size() < kLeastRuns || total < kLeastMs; total += all.back()) {
     const Clock::time_point begin = Clock::now();
     product.multiply(host_share, report);
-    all.push_back(since(begin));
+    all.push_back(milliseconds_since(begin));
     const double rest = all.back() - std::max(report.cpu_ms, report.gpu_ms);
     host.push_back(report.cpu_ms > 0 ? report.cpu_ms + rest : 0);
     gpu.push_back(report.gpu_ms > 0 ? report.gpu_ms + rest : 0);
   }
-  return {median(host), median(gpu), median(all)};
+  return {median(std::move(host)), median(std::move(gpu)), median(std::move(all))};
 }
 
 BandWork part_of(const BandWork& work, double part) {

@@ -1,4 +1,4 @@
-#include <chrono>
+#include <heddle/linalg/base/clock.hpp>
 #include <heddle/spmm/reorder/block_order.hpp>
 #include <heddle/spmm/reorder/row_clusters.hpp>
 #include <heddle/spmm/transpose/transposed_pattern.hpp>
@@ -37,7 +37,7 @@ std::string_view reordering_name(Reordering order) noexcept {
 
 BlockOrdering order_for_blocks(HostContext& context, const RowPattern& A, BlockShape shape,
                                Reordering kind) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   BlockOrdering result;
   result.kind = kind;
   if (kind == Reordering::rows) {
@@ -46,8 +46,7 @@ BlockOrdering order_for_blocks(HostContext& context, const RowPattern& A, BlockS
     result.order.rows = cluster_rows(context, A, {shape.height, 1});
     result.order.columns = cluster_columns(context, A, shape, result.order.rows);
   }
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  result.seconds = spent.count();
+  result.seconds = seconds_since(begin);
   result.counts = count_blocks(context, A, shape, result.order);
   return result;
 }

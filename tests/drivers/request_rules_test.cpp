@@ -54,6 +54,9 @@ TEST(RequestRules, FieldsOfOtherMethods) {
             "damp belongs to least squares, the method is block_cg");
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 1, .damp = 1}),
             "damp belongs to block_cg, the method is block_lanczos");
+  EXPECT_EQ(refusal(least_squares(), {.damp = 1}), "");
+  EXPECT_EQ(refusal(triplets(), {.nev = 1, .damp = 1}),
+            "damp belongs to block_cg, the method is block_lanczos");
 }
 
 TEST(RequestRules, TuningFieldsOfOtherMethodsHaveNoEffectWhereNoneIsNamed) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace heddle::lab {
+namespace heddle {
 
 /// The middle one of values, of an even number the upper one of the two.
 inline double median(std::vector<double> values) {
@@ -13,4 +13,4 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-}  // namespace heddle::lab
+}  // namespace heddle

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace heddle::apps {
+namespace heddle {
 
 using Clock = std::chrono::steady_clock;
 
@@ -11,4 +11,7 @@ inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-}  // namespace heddle::apps
+/// The same in milliseconds.
+inline double milliseconds_since(Clock::time_point begin) { return 1e3 * seconds_since(begin); }
+
+}  // namespace heddle
