@@ -16,11 +16,12 @@ namespace {
 constexpr double kMostOperations = 3000;
 constexpr double kFewOperations = 5e7;
 
-/// The most rows of a matrix that is factored as a whole. Of larger ones, few have a cheap factor.
+/// The most rows and entries of a matrix that is factored as a whole, and the most that its factor
+/// and the solves with it may cost, in units of `FactorRates`: about 15 ms. Of larger matrices, few
+/// have a factor that costs so little.
 constexpr Index kMostRows = 4096;
-
-/// The factor of a matrix of `n` rows costs more than this many products if it is full.
-constexpr double kFewestProducts = 100;
+constexpr Index kMostEntries = 500000;
+constexpr double kMostUnits = 8e7;
 
 /// −M.
 HostCsrMatrix<double> negative_of(HostContext& host, const CsrView<double, HostSpace>& M) {
@@ -104,9 +105,9 @@ std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::of_all_rows(
     Ctx& context, const EigenProblem<T, Ctx>& problem, Which which, double columns) {
   const CsrView<T, Space> A = stored_matrix<T, Ctx>(problem.A);
   const CsrView<T, Space> B = stored_matrix<T, Ctx>(problem.B);
-  if (A.rows == 0 || A.rows > kMostRows || (problem.B != nullptr && B.rows == 0)) return nullptr;
-  const double products = kFewOperations / static_cast<double>(A.nnz);
-  if (products < kFewestProducts) return nullptr;
+  if (A.rows == 0 || A.rows > kMostRows || A.nnz > kMostEntries) return nullptr;
+  if (problem.B != nullptr && B.rows == 0) return nullptr;
+  const double products = kMostUnits / static_cast<double>(A.nnz);
   CsrMatrix<T, Space> negative;
   if (which == Which::largest) {
     HostContext beside(1);
