@@ -57,7 +57,7 @@ TEST_F(HeddleSolve, TheResultSaysWhatShowsThatNoPairIsMissing) {
     return std::pair(json.at("method").get<std::string>(), json.at("proven").get<bool>());
   };
   using Evidence = std::pair<std::string, bool>;
-  const std::string small = "laplace2d:9,8", large = "laplace2d:40,37";
+  const std::string small = "laplace2d:9,8", large = "laplace2d:80,70";
   EXPECT_EQ(completeness({small, "-n", "4"}), Evidence("dense", true));
   EXPECT_EQ(completeness({small, "--interval", "0.1", "0.9"}), Evidence("dense", true));
   EXPECT_EQ(completeness({small, "-n", "60", "--solver", "lobpcg"}), Evidence("dense", true));

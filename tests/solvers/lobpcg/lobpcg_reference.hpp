@@ -30,7 +30,7 @@ void solve_and_compare(Ctx& context, const Reference& reference,
     const PreconditionerKind& chebyshev = preconditioner_table().get("chebyshev");
     PreconditionerOptions options = chebyshev.options();
     options.set_products(products);
-    T = chebyshev.make_lowered<Ctx>(context, A.matrix(), options).preconditioner;
+    T = chebyshev.make_lowered<Ctx>(context, A.matrix(), options);
   } else if (smallest) {
     T = std::make_unique<ChebyshevPreconditioner<double, Ctx>>(context, A.matrix());
   } else if (B) {
