@@ -98,7 +98,7 @@ def diagonal(values):
 
 
 def test_completeness_says_whether_it_is_proven():
-    A = diagonal(np.arange(1.0, 801))
+    A = diagonal(np.arange(1.0, 5001))
     small = heddle.solve(A[:100, :100], nev=3)
     assert small.completeness == ("dense", True)
     assert small.completeness.proven
