@@ -27,29 +27,14 @@ class FreedMemory {
   Device& device_;
 };
 
-/// Throws if `plan` was made for a problem of another shape, or for another device.
-void check_plan(const Device& device, const Problem& problem, const SolvePlan& plan) {
-  if (!plan.details) throw InvalidArgument("run: the plan is empty: make it by plan");
-  const Facts& planned = plan.details->facts;
-  const Facts given = shape_of(problem, device.processes());
-  const auto same = [](const auto& a, const auto& b) {
-    return a.rows == b.rows && a.cols == b.cols;
-  };
-  const bool fits = given.processes == planned.processes && same(given.A, planned.A) &&
-                    same(given.B, planned.B) && same(given.rhs, planned.rhs) &&
-                    given.A.nnz == planned.A.nnz &&
-                    given.normal_equations == planned.normal_equations &&
-                    (plan.details->on_gpu == !device.is_host());
-  if (!fits) throw InvalidArgument("run: the plan was made for another problem or device");
-}
-
 Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monitor& monitor,
              bool keeps_vectors) {
-  check_plan(device, problem, plan);
+  check_plan(device, shape_of(problem, device.processes()), plan);
   const FreedMemory freed(device);
   return device.with_context([&](auto& context) {
-    const Place<std::remove_reference_t<decltype(context)>> on{device, context, keeps_vectors};
     const bool last = plan.details->stages.size() == 1;
+    const Place<std::remove_reference_t<decltype(context)>> on{device, context,
+                                                               keeps_vectors && last};
     return run_stages<Solution>(
         *plan.details, monitor,
         [&](const StagePlan& stage, const Solution* before, const Monitor& watch) {
@@ -70,7 +55,7 @@ std::string host_reason(const Problem& problem) {
 
 Solution run_keeping_vectors(Device& device, Problem problem, const SolvePlan& plan,
                              const Monitor& monitor) {
-  return run(device, std::move(problem), plan, monitor, plan.details->stages.size() == 1);
+  return run(device, std::move(problem), plan, monitor, true);
 }
 
 SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkpoint) {

@@ -111,7 +111,7 @@ namespace detail {
 Machine machine_of(Device& device) {
   Machine machine{.on_gpu = !device.is_host(),
                   .name = device.name(),
-                  .memory_bytes = device.memory_bytes(),
+                  .memory_bytes = device.is_host() ? 0 : device.memory_bytes(),
                   .processes = device.processes(),
                   .kernels = spmm_choices()};
   device.with_context([&](auto& context) {

@@ -11,10 +11,10 @@ namespace heddle::detail {
 /// What a plan must know of the device that solves.
 struct Machine {
   bool on_gpu = false;
-  std::string name{};                       ///< of the GPU
-  double memory_bytes = 0;                  ///< that a solve may use, as `Device::memory_bytes`
-  int processes = 1;                        ///< that solve together
-  std::optional<DeviceSpeed> gpu{};         ///< its speed. None: the host
+  std::string name{};                ///< of the GPU
+  double memory_bytes = 0;           ///< free on the GPU. 0 on the host, see `require_host_memory`
+  int processes = 1;                 ///< that solve together
+  std::optional<DeviceSpeed> gpu{};  ///< its speed. None: the host
   std::vector<std::string_view> kernels{};  ///< of products with A, by name
 };
 

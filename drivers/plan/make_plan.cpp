@@ -60,10 +60,11 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& pr
   check_memory(plan.memory, first.request, machine);
   plan.row_order = choose_row_order(host, machine, facts, problem.A.view(), first.request,
                                     first.preconditioner, plan.memory.host, monitor);
-  SolvePlan settled = plan_of(plan);
+  const Request settled = first.request;  // with the tolerance that was asked for
   decide_transformations(host, problem, plan);
-  settled.details = std::make_shared<const PlanDetails>(std::move(plan));
-  return settled;
+  SolvePlan made = plan_of(std::move(plan));
+  made.request = settled;
+  return made;
 }
 
 }  // namespace heddle::detail

@@ -178,7 +178,7 @@ ResidentSolution<T, typename Ctx::Space> run_in(Device& device, Ctx& context,
                                                 ResidentProblem<T, Ctx> problem,
                                                 const SolvePlan& plan, const Monitor& monitor) {
   using Result = ResidentSolution<T, typename Ctx::Space>;
-  if (!plan.details) throw InvalidArgument("run: the plan is empty: make it by plan");
+  check_plan(device, shape_of(problem, 1), plan);
   if (plan.details->host_copy) return run_copy<T>(device, context, plan, monitor);
   if (!problem.normal_equations) problem.A_transposed.reset();
   CsrMatrix<T, typename Ctx::Space> transposed;

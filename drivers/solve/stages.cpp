@@ -18,6 +18,20 @@ IterationRecord after(const Solution& first, IterationRecord record) {
 
 }  // namespace
 
+void check_plan(const Device& device, const Facts& given, const SolvePlan& plan) {
+  if (!plan.details) throw InvalidArgument("run: the plan is empty: make it by plan");
+  const Facts& planned = plan.details->facts;
+  const auto same = [](const auto& a, const auto& b) {
+    return a.rows == b.rows && a.cols == b.cols;
+  };
+  const bool fits = given.processes == planned.processes && same(given.A, planned.A) &&
+                    same(given.B, planned.B) && same(given.rhs, planned.rhs) &&
+                    given.A.nnz == planned.A.nnz &&
+                    given.normal_equations == planned.normal_equations &&
+                    plan.details->on_gpu == !device.is_host();
+  if (!fits) throw InvalidArgument("run: the plan was made for another problem or device");
+}
+
 bool is_unfinished(const Request& request, const Solution& first) {
   const bool limited = request.max_iterations < EigenOptions{}.max_iterations;
   return first.count() > 0 && (first.status == SolveStatus::stagnated ||

@@ -1,15 +1,20 @@
 #pragma once
 
+#include <heddle/drivers/place/device.hpp>
 #include <heddle/drivers/plan/details.hpp>
 #include <heddle/drivers/problem/resident_problem.hpp>
 #include <heddle/drivers/problem/solution.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 /// Solves of two stages, of which the second continues from the vectors of the first.
 namespace heddle::detail {
+
+/// Throws `InvalidArgument` if `plan` was made for a problem of another shape than `given`, or for
+/// another device, or is empty.
+void check_plan(const Device& device, const Facts& given, const SolvePlan& plan);
 
 /// Whether a second stage of a plan may reach what a solve by LOBPCG with `request` did not.
 bool is_unfinished(const Request& request, const Solution& first);

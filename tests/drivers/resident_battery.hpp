@@ -144,7 +144,21 @@ TYPED_TEST_P(ResidentSolve, CountsEigenvalues) {
   EXPECT_NEAR(half.count, 200, 5 * half.deviation + 3);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ResidentSolve, FindsThePairsOfAnEnd,
+/// Also one that was made for a copy of its problem in host memory.
+TYPED_TEST_P(ResidentSolve, RefusesThePlanOfAnotherProblem) {
+  using Ctx = typename TestFixture::Ctx;
+  const auto grid = this->generated("laplace2d", {30, 20});
+  const auto line = this->generated("laplace1d", {600});
+  const auto held = this->from(2, 2, {{0, 0, 1e200}, {1, 1, 1e200}});
+  const ResidentProblem<double, Ctx> other{.A = this->matrix(line)};
+  for (const auto* const A : {&grid, &held}) {
+    const SolvePlan made = plan<double, Ctx>(this->device_, {.A = this->matrix(*A)}, {.nev = 1});
+    EXPECT_EQ((run<double, Ctx>(this->device_, {.A = this->matrix(*A)}, made).solution.count()), 1);
+    EXPECT_THROW((run<double, Ctx>(this->device_, other, made)), InvalidArgument);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(ResidentSolve, FindsThePairsOfAnEnd, RefusesThePlanOfAnotherProblem,
                             SolvesSystemsByEntriesAndByCallables, RefusesWhatItCannotSolve,
                             CountsEigenvalues);
 
