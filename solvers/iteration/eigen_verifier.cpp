@@ -324,7 +324,11 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     verdict.values = verdict.values && (digits || at_rounding);
     passed_.push_back(residual && (digits || at_rounding));
     iterations_.push_back(errors.iteration);
-    unavoidable_.push_back(errors.unavoidable(at_rounding));
+    // The whole bound of a value that rounding limits counts, where the places of others are open.
+    const double unavoidable = errors.unavoidable(at_rounding);
+    unavoidable_.push_back(convergence.limited(lambda, errors.iteration, unavoidable)
+                               ? std::max(unavoidable, errors.total())
+                               : unavoidable);
     errors_.push_back(errors.total());
   }
   if (neighbours.end) {
