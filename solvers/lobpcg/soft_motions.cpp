@@ -180,7 +180,7 @@ Index SoftMotions<T, Ctx>::find_in_all_rows(Index most, std::uint64_t stream) {
   s_.blocks.set_w(most);
   const Block V = iterate_inverse(*factor, s_.blocks.S().W,
                                   {s_.blocks.locked_basis(), s_.blocks.XP_basis()}, stream);
-  if (V.cols() > 0) method_ = CompletenessMethod::stiff_factor;
+  if (V.cols() > 0) method_ = CompletenessMethod::factor;
   return V.cols();
 }
 

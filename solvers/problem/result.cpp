@@ -40,6 +40,8 @@ std::string_view completeness_method_name(CompletenessMethod method) noexcept {
       return "search of stiff rows";
     case CompletenessMethod::stiff_factor:
       return "factor of stiff rows";
+    case CompletenessMethod::factor:
+      return "factor of all rows";
   }
   return "none";
 }

@@ -32,6 +32,7 @@ enum class CompletenessMethod {
   random_search,  ///< a search from random vectors orthogonal to the pairs has found none
   stiff_rows,     ///< the same, in the stiff rows of A by themselves
   stiff_factor,   ///< the same, by a sparse Cholesky factor of the stiff rows
+  factor,         ///< the same, by a sparse Cholesky factor of A − σB
 };
 
 /// The name of the method in `result.json`.

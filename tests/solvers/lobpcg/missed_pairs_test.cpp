@@ -82,7 +82,7 @@ std::vector<double> smallest(HostContext& context, SparseOperator<double, HostCo
   const auto result =
       lobpcg<double, HostContext>(context, {.A = &A, .preconditioner = &M}, options);
   EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
-  EXPECT_EQ(result.completeness.method, CompletenessMethod::stiff_factor);
+  EXPECT_EQ(result.completeness.method, CompletenessMethod::factor);
   EXPECT_FALSE(result.completeness.proven);
   return result.eigenvalues;
 }

@@ -76,6 +76,7 @@ TEST(SmallMatrices, HideNoCopiesFromANarrowBlock) {
     for (options.seed = 1; options.seed <= 10; ++options.seed) {
       const auto result = lobpcg<double, HostContext>(context, {&A}, options);
       ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+      EXPECT_EQ(result.completeness.name(), "factor of all rows");
       for (const double value : result.eigenvalues) EXPECT_NEAR(value, sign * 10, 1e-3);
     }
   }
