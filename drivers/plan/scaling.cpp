@@ -17,7 +17,7 @@ namespace {
 /// errors of more than 10⁻¹⁰ of what rows of the smallest size contribute. A dense solve, whose
 /// errors are those of the whole matrix in each value, asks for less.
 constexpr double kGraded = 1e6;
-constexpr double kGradedDense = 1e3;
+constexpr double kGradedDense = 1e4;
 
 /// Bytes of a factor per entry: a double and a column index.
 constexpr double kBytesPerEntry = 12;
