@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent / "lib"))
 from layout import MODULES, sources
 
 ROOTS = [*MODULES, "python", "lab", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
+NUMBER = r"[-+]?(?:\d[\d']*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 TEST = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+),\s*(\w+)\s*\)")
 
 
@@ -43,10 +44,34 @@ def check_word(root, word, tests, text):
     return None
 
 
+def constants(text):
+    """The numbers that each constant is defined as, {name: set}. Definitions by expressions are left out."""
+    values = {}
+    for name, number in re.findall(rf"\b(k[A-Z]\w*) = ({NUMBER})[;,}}]", text):
+        values.setdefault(name, set()).add(float(number.replace("'", "")))
+    return values
+
+
+def check_values(line, values):
+    """A row of a table of constants: each number against the definitions of its name."""
+    cells = [cell.strip() for cell in line.split("|")]
+    if not re.match(r"\| `k[A-Z]", line) or len(cells) < 3:
+        return
+    names, numbers = re.findall(r"`(k[A-Z]\w*)`", cells[1]), re.split("[,;] ", cells[2])
+    if len(names) != len(numbers):
+        return
+    for name, number in zip(names, numbers):
+        number = re.sub(r"(?<=\d) (?=\d{3}\b)", "", number)
+        if re.fullmatch(rf"{NUMBER}( [a-z]+)?", number) and name in values:
+            if float(number.split()[0]) not in values[name]:
+                yield f"{name} is {sorted(values[name])} in the sources, not {number}"
+
+
 def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
     paths += [*(root / "python/heddle").glob("*.py")]
     text = "\n".join(path.read_text() for path in paths)
+    values = constants(text)
     tests = {f"{suite}.{name}" for suite, name in TEST.findall(text)}
     for page in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
         page = page.relative_to(root)
@@ -56,6 +81,7 @@ def findings(root):
             found = [check_link(root, page, link) for link in links if "://" not in link]
             words = [] if is_history else re.findall(r"`([^`]+)`", line)
             found += [check_word(root, word, tests, text) for word in words]
+            found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
 
 

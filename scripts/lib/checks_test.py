@@ -125,6 +125,11 @@ code, output = run("check-docs.py", {
     "docs/page.md": "[a](architecture.md) `linalg/data/f.cpp` `Suite.Name` `kConstant`",
     "linalg/data/f.cpp": "int kConstant;", "tests/support/f.cpp": "TEST(Suite, Name) {}"})
 expect("right names are no findings: " + output, code == 0)
+CONSTANTS = {"linalg/data/f.cpp": "constexpr double kHalf = 0.5; constexpr int kMany = 20'000;"}
+code, output = run("check-docs.py", CONSTANTS | {"docs/page.md": "| `kHalf`, `kMany` | 0.5, 2000 rows | why |"})
+expect("a number that differs from the constant is found: " + output, code == 1 and "kMany is [20000.0]" in output)
+code, output = run("check-docs.py", CONSTANTS | {"docs/page.md": "| `kHalf`, `kMany` | 0.5, 20 000 rows | why |"})
+expect("numbers of constants are no findings: " + output, code == 0)
 
 HOST, RECIPE = "packaging/docker/Dockerfile.host", "packaging/spack/packages/heddle/package.py"
 PACKAGING = {str(path.relative_to(SCRIPTS.parent)): path.read_text()  # as it is in this tree
