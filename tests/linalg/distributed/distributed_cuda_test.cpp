@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>

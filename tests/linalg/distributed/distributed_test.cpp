@@ -6,7 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
