@@ -190,7 +190,7 @@ class PlacedProblem {
   /// The matrix, or a view that has only its shape if it is not stored.
   static DistributedCsrView<T, Space> shape_or_matrix(const PlacedMatrix<T, Ctx>& A) {
     if (A.stored != nullptr) return A.matrix();
-    return CsrView<T, Space>{A.product->rows(), A.product->cols()};
+    return {A.product->rows(), A.product->cols()};
   }
 
   void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,

@@ -66,6 +66,12 @@ struct DistributedCsrView {
                      const RemoteColumns<T, Space>* others = nullptr) noexcept
       : own(rows), remote(others) {}
 
+  /// The whole matrix of these arrays, see `CsrView`.
+  DistributedCsrView(Index rows, Index cols, Index nnz = 0,
+                     const std::int64_t* row_offsets = nullptr,
+                     const std::int32_t* columns = nullptr, const T* values = nullptr) noexcept
+      : own{rows, cols, nnz, row_offsets, columns, values} {}
+
   /// Whether processes share the rows. If not, `own` is the whole matrix.
   bool is_distributed() const noexcept { return remote != nullptr; }
 

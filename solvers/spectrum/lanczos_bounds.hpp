@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 
 namespace heddle::detail {
