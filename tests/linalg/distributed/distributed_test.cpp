@@ -262,6 +262,7 @@ TEST_F(Distributed, Matrices) {
     EXPECT_EQ(D.rows(), rows.local);
     EXPECT_EQ(D.cols(), rows.local);
     EXPECT_FALSE(together_.agree(is_diagonal(D.view())));
+    EXPECT_THROW(D.view().whole(), InvalidArgument);
     double entries = static_cast<double>(local_entries(D.view()));
     processes()->sum({&entries, 1});
     EXPECT_EQ(entries, static_cast<double>(A.nnz()));
