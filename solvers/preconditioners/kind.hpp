@@ -62,8 +62,8 @@ class PreconditionerMaker {
   ///
   /// With a `DistributedCsrView` in place of the `CsrView`, it also serves matrices whose rows
   /// processes share. It may serve fewer pairs, by taking only a `HostContext&` for example. One
-  /// that rounds returns
-  /// a `Preconditioner<float, Ctx>` for a `CsrView<double, typename Ctx::Space>`:
+  /// that rounds returns a `Preconditioner<float, Ctx>` for a `CsrView<double, typename
+  /// Ctx::Space>`:
   ///
   ///     {[]<Scalar T, class Ctx>…, []<class Ctx>(Ctx& context, CsrView<double, …> A, …) {
   ///       return std::make_unique<MyPreconditioner<float, Ctx>>(context, A, …);

@@ -12,9 +12,9 @@ namespace heddle::detail {
 /// A level of the hierarchy.
 template <class Space>
 struct HierarchyLevel {
-  DistributedCsr<double, Space> A{};  ///< scaled to a diagonal of ones. Distributed levels come
-                                      ///< first
-  double upper_bound = 1;             ///< of the spectrum of A
+  /// Scaled to a diagonal of ones. Distributed levels come first.
+  DistributedCsr<double, Space> A{};
+  double upper_bound = 1;  ///< of the spectrum of A
   DistributedCsr<double, Space> P{},
       Pt{};  ///< from and to the next coarser level; empty on the coarsest
   /// Of the last distributed level, else empty: the identity G with all rows on every process and
