@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/spmm/epilogue.hpp>
 #include <heddle/spmm/features/features.hpp>
@@ -48,10 +48,10 @@ struct SpmmOptions {
 
 /// A multiplication plan for one matrix. Does not own the matrix: A must outlive the plan.
 ///
-/// Of a distributed A, see `CsrView`, a product reads and writes the rows of this process. Own
-/// columns are multiplied while the halo travels, then the entries in remote columns are added. All
-/// processes of the context multiply together. Each has a row at least. There is no product with
-/// Aᵀ.
+/// Of a distributed A, see `DistributedCsrView`, a product reads and writes the rows of this
+/// process. Own columns are multiplied while the halo travels, then the entries in remote columns
+/// are added. All processes of the context multiply together. Each has a row at least. There is no
+/// product with Aᵀ.
 template <Scalar T, class Ctx>
 class SpmmPlan;
 
@@ -63,7 +63,8 @@ class SpmmPlan<T, HostContext> {
   /// Inspects A: rows with equal columns are grouped, very long rows are split, and all rows are
   /// divided into chunks of about equal nonzeros. Throws `InvalidArgument` for an unknown kernel
   /// name, listing the known ones.
-  SpmmPlan(HostContext& context, CsrView<T, HostSpace> A, const SpmmOptions& options = {});
+  SpmmPlan(HostContext& context, DistributedCsrView<T, HostSpace> A,
+           const SpmmOptions& options = {});
   ~SpmmPlan();
   SpmmPlan(SpmmPlan&&) noexcept;
   SpmmPlan& operator=(SpmmPlan&&) noexcept;
@@ -113,7 +114,8 @@ class SpmmPlan<T, CudaContext> {
   /// because kernels keep copies of them (in single precision where that is exact); only indexed
   /// products with Aᵀ follow. Throws `InvalidArgument` for an unknown kernel name,
   /// listing the known ones.
-  SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A, const SpmmOptions& options = {});
+  SpmmPlan(CudaContext& context, DistributedCsrView<T, DeviceSpace> A,
+           const SpmmOptions& options = {});
   ~SpmmPlan();
   SpmmPlan(SpmmPlan&&) noexcept;
   SpmmPlan& operator=(SpmmPlan&&) noexcept;

@@ -3,14 +3,14 @@
 #include <heddle/drivers/inspect/near_null.hpp>
 #include <heddle/drivers/inspect/null_space.hpp>
 #include <heddle/drivers/inspect/regular_pencil.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 
 namespace heddle::detail {
 namespace {
 
 void inspect_mass(HostContext& context, const Matrix& B, Facts& facts) {
   if (!B.is_stored()) return;
-  facts.diagonal_mass = is_diagonal(B.view());
+  facts.diagonal_mass = is_diagonal(B.distributed_view());
   if (facts.infinite_eigenvalues) return;
   check_symmetric(context, ProblemPart::mass, B);
   facts.infinite_eigenvalues = null_space_of_mass(context, B.view());

@@ -136,7 +136,7 @@ Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
                     i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
   });
   if (B.rows <= kFactorizedOrder) return null_space_by_factors(B);
-  const SpectrumBounds bounds = lanczos_bounds(context, B);
+  const SpectrumBounds bounds = lanczos_bounds<double>(context, B);
   constexpr double kNegative = 100 * std::numeric_limits<double>::epsilon();
   if (bounds.smallest_ritz < -kNegative * bounds.largest_ritz) {
     refuse_mass(fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x",

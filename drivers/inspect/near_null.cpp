@@ -98,7 +98,7 @@ void find_near_null(HostContext& context, const Block& coordinates, Facts& facts
 void find_nodes(HostContext& context, const Request& request, const Matrix& A, Facts& facts) {
   if (facts.processes == 1 || facts.normal_equations || !A.is_stored()) return;
   facts.unknowns = known_unknowns(request, facts);
-  if (facts.unknowns == 0) facts.unknowns = unknowns_per_node(context, A.view());
+  if (facts.unknowns == 0) facts.unknowns = unknowns_per_node(context, A.distributed_view());
 }
 
 }  // namespace heddle::detail

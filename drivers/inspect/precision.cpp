@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/drivers/inspect/precision.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -74,7 +74,7 @@ void check_matrix(const Matrix& A, ProblemPart part, std::string_view what, cons
 /// Checks a symmetric matrix for single precision.
 void check_symmetric_matrix(const Matrix& A, ProblemPart part, std::string_view what) {
   check_matrix(A, part, what, single_precision());
-  check_diagonal(A.view(), what, part);
+  check_diagonal(A.distributed_view().own, what, part);
 }
 
 void check_block(const Block& X, ProblemPart part) {
@@ -127,7 +127,7 @@ void check_precision(const Problem& problem, const Request& request) {
 
 HostProblem<float> to_single(HostContext& context, const Problem& problem) {
   const auto rounded_matrix = [&](const Matrix& A) {
-    HostCsrMatrix<float> copy = convert<float>(context, A.view());
+    DistributedCsr<float, HostSpace> copy = convert<float>(context, A.distributed_view());
     return A.whole() != nullptr ? HostMatrix<float>(std::move(copy), *A.whole())
                                 : HostMatrix<float>(std::move(copy));
   };

@@ -7,8 +7,8 @@
 #include <heddle/drivers/place/planned_stage.hpp>
 #include <heddle/drivers/plan/memory.hpp>
 #include <heddle/drivers/plan/preconditioner.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/process_sums.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
@@ -36,9 +36,9 @@ class AutomaticPreconditioner {
   /// vectors of A, null if none are known. `host` outlives what is made, too. Processes that share
   /// A make it, and what it makes, together, and choose alike: by sums over all rows and by what
   /// one of them finds.
-  AutomaticPreconditioner(Ctx& context, LinearOperator<T, Ctx>& A, CsrView<T, Space> matrix,
-                          const PreconditionerPlan& plan, std::string refusal,
-                          const SpmmOptions& spmm, Index block,
+  AutomaticPreconditioner(Ctx& context, LinearOperator<T, Ctx>& A,
+                          DistributedCsrView<T, Space> matrix, const PreconditionerPlan& plan,
+                          std::string refusal, const SpmmOptions& spmm, Index block,
                           std::shared_ptr<const GraphNullSpace> null_space, HostContext& host)
       : A_(&A),
         host_(&host),
@@ -50,7 +50,7 @@ class AutomaticPreconditioner {
         costs_(costs_of(context, matrix, block,
                         plan.strong_lowered && refusal_.empty() ? sizeof(float) : sizeof(T))),
         factor_(std::make_shared<Factor>(
-            Factor{{}, may_be_diagonal() && matrix.remote == nullptr && !null_space_})) {}
+            Factor{{}, may_be_diagonal() && !matrix.is_distributed() && !null_space_})) {}
 
   /// For LOBPCG: the strong kind if some steps of CG with the diagonal show that the wanted
   /// eigenvalues are small enough, the diagonal if they show that a polynomial saves few steps.
@@ -112,10 +112,11 @@ class AutomaticPreconditioner {
 
   /// The costs for the whole of a distributed matrix: processes choose as one of them alone would,
   /// but for setups that are not made on their GPUs.
-  static MultigridCosts costs_of(Ctx& context, const CsrView<T, Space>& matrix, Index block,
-                                 std::size_t scalar_size) {
-    if (matrix.remote == nullptr) {
-      return {matrix.rows, matrix.nnz, block, scalar_size, kOnHost ? kSetupOnHost : kSetupOnGpu};
+  static MultigridCosts costs_of(Ctx& context, const DistributedCsrView<T, Space>& matrix,
+                                 Index block, std::size_t scalar_size) {
+    if (!matrix.is_distributed()) {
+      return {matrix.own.rows, matrix.own.nnz, block, scalar_size,
+              kOnHost ? kSetupOnHost : kSetupOnGpu};
     }
     return {row_range(matrix).global, total_rows(context, local_entries(matrix)), block,
             scalar_size, kOnHost ? kSetupOnHost : kSetupBesideGpus};
@@ -207,7 +208,7 @@ class AutomaticPreconditioner {
     const bool pays = costs_.pays_after(steps);
     Choice made = strongest(context, found, costs_.columns_of_steps(steps), pays, refused);
     if (made.stage || refused) return made;
-    if (matrix_.remote == nullptr && costs_.incomplete_factor_pays_after(steps)) {
+    if (!matrix_.is_distributed() && costs_.incomplete_factor_pays_after(steps)) {
       // An early estimate of ill conditioned matrices is too low. A complete factor may pay later.
       constexpr double kGrowth = 3;
       if (factor_pays(context, costs_.columns_of_steps(kGrowth * steps))) return made;
@@ -240,7 +241,7 @@ class AutomaticPreconditioner {
     if (!factor_->may_exist || !(columns >= kColumnsOfEstimate)) return false;
     std::unique_ptr<ShiftedInverse<T, Ctx>>& inverse = factor_->inverse;
     if (inverse == nullptr) {
-      inverse = std::make_unique<ShiftedInverse<T, Ctx>>(matrix_, CsrView<T, Space>{},
+      inverse = std::make_unique<ShiftedInverse<T, Ctx>>(matrix_.whole(), CsrView<T, Space>{},
                                                          kFactorShare * memory_bytes(context));
     }
     return inverse->pays(context, costs_.columns_of_factor(), columns) &&
@@ -267,7 +268,7 @@ class AutomaticPreconditioner {
     using Incomplete = IncompleteCholeskyPreconditioner<T, Ctx>;
     const PreconditionerKind& kind = preconditioner_table().get("incomplete_cholesky");
     SetupCost cost(context);
-    auto made = std::make_shared<Incomplete>(context, matrix_);
+    auto made = std::make_shared<Incomplete>(context, matrix_.whole());
     const double shift = made->shift();
     refused = shift > kLargestShift;
     if (refused) made.reset();
@@ -300,7 +301,7 @@ class AutomaticPreconditioner {
                                                           std::string& obstacle) const {
     const double bytes =
         plan_.strong
-            ->bytes({.rows = matrix_.rows, .nnz = local_entries(matrix_)}, plan_.strong_options)
+            ->bytes({.rows = matrix_.own.rows, .nnz = local_entries(matrix_)}, plan_.strong_options)
             .setup;
     if (context.agree(bytes > kFactorShare * memory_bytes(context))) {
       obstacle = fmt::format("multigrid would take {:.1e} bytes", bytes);
@@ -325,7 +326,7 @@ class AutomaticPreconditioner {
 
   LinearOperator<T, Ctx>* A_;
   HostContext* host_;
-  CsrView<T, Space> matrix_;
+  DistributedCsrView<T, Space> matrix_;
   PreconditionerPlan plan_;
   std::string refusal_;
   SpmmOptions spmm_;

@@ -42,7 +42,7 @@ struct PlacedMatrix {
   HostMatrix<T> source{};                    ///< keeps the host data alive that `product` refers to
 
   explicit operator bool() const noexcept { return product != nullptr; }
-  CsrView<T, typename Ctx::Space> matrix() const { return stored->matrix(); }
+  DistributedCsrView<T, typename Ctx::Space> matrix() const { return stored->distributed_matrix(); }
 };
 
 /// Wraps A as an operator on the host, without a copy.
@@ -56,7 +56,8 @@ PlacedMatrix<T, HostContext> place_matrix(HostContext& context, HostMatrix<T> A,
         nullptr,
         {}};
   }
-  auto product = std::make_unique<SparseOperator<T, HostContext>>(context, A.view(), spmm);
+  auto product =
+      std::make_unique<SparseOperator<T, HostContext>>(context, A.distributed_view(), spmm);
   SparseOperator<T, HostContext>* const stored = product.get();
   return {std::move(product), stored, std::move(A)};
 }
@@ -88,7 +89,7 @@ template <Scalar T>
 PlacedMatrix<T, CudaContext> place_matrix(CudaContext& context, HostMatrix<T> A,
                                           const SpmmOptions& spmm) {
   if (!A.is_stored()) throw InvalidArgument("a callable on host blocks is not for a GPU");
-  CsrMatrix<T, DeviceSpace> copy = place(context, A.view());
+  DistributedCsr<T, DeviceSpace> copy = place(context, A.distributed_view());
   A = {};
   auto product = std::make_unique<SparseOperator<T, CudaContext>>(context, std::move(copy), spmm);
   SparseOperator<T, CudaContext>* const stored = product.get();
@@ -116,7 +117,7 @@ MultiVector<T, DeviceSpace> place_block(CudaContext& context, ConstBlockView<T, 
 /// diag(A Aᵀ) in the memory of `context`, for a stored A.
 template <Scalar T, class Ctx>
 auto row_norms(Ctx& context, HostContext& host, const HostMatrix<T>& A) {
-  return place(context, squared_row_norms(host, A.view()));
+  return place(context, squared_row_norms(host, A.distributed_view()));
 }
 template <Scalar T, class Ctx>
 auto row_norms(Ctx& context, HostContext&, const ResidentMatrix<T, Ctx>& A) {
@@ -126,7 +127,7 @@ auto row_norms(Ctx& context, HostContext&, const ResidentMatrix<T, Ctx>& A) {
 /// Whether every off-diagonal entry of a stored A is 0, of a distributed A in all processes.
 template <Scalar T, class Ctx>
 bool is_diagonal_matrix(Ctx& context, const HostMatrix<T>& A) {
-  return !context.agree(!is_diagonal(A.view()));
+  return !context.agree(!is_diagonal(A.distributed_view()));
 }
 template <Scalar T, class Ctx>
 bool is_diagonal_matrix(Ctx& context, const ResidentMatrix<T, Ctx>& A) {

@@ -58,7 +58,7 @@ class PlacedProblem {
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
         guess_from_random_(problem.guess_from_random),
         rhs_(place_block(context, std::move(problem.rhs))) {
-    CsrMatrix<T, Space> squares;  // the diagonal of AᵀA
+    DistributedCsr<T, Space> squares;  // the diagonal of AᵀA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
         squares = row_norms(context, host, *problem.A_transposed);
@@ -150,12 +150,12 @@ class PlacedProblem {
                        "is zero on one, which makes every number an eigenvalue, or indefinite");
   }
 
-  void make_preconditioner(Ctx& context, HostContext& host, CsrView<T, Space> M,
+  void make_preconditioner(Ctx& context, HostContext& host, DistributedCsrView<T, Space> M,
                            const Request& request, const PreconditionerPlan& plan,
                            std::shared_ptr<const GraphNullSpace> null_space) {
     std::string refusal;
     if constexpr (std::same_as<T, double>) {
-      if (plan.lowered || plan.strong_lowered) refusal = refuse_single_precision(context, M);
+      if (plan.lowered || plan.strong_lowered) refusal = refuse_single_precision(context, M.own);
     }
     if (!refusal.empty() && asks_for_lower(request.preconditioner.precision)) {
       refuse_lower_precision(request.preconditioner.precision, refusal);
@@ -174,7 +174,8 @@ class PlacedProblem {
     schedule_ = std::make_unique<PreconditionerSchedule<T, Ctx>>(std::move(stage), "", cost);
   }
 
-  CsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix, CsrView<T, Space> squares) {
+  DistributedCsrView<T, Space> preconditioned_matrix(PreconditionedMatrix matrix,
+                                                     DistributedCsrView<T, Space> squares) {
     switch (matrix) {
       case PreconditionedMatrix::A:
         break;
@@ -187,7 +188,7 @@ class PlacedProblem {
   }
 
   /// The matrix, or a view that has only its shape if it is not stored.
-  static CsrView<T, Space> shape_or_matrix(const PlacedMatrix<T, Ctx>& A) {
+  static DistributedCsrView<T, Space> shape_or_matrix(const PlacedMatrix<T, Ctx>& A) {
     if (A.stored != nullptr) return A.matrix();
     return {A.product->rows(), A.product->cols()};
   }
@@ -195,7 +196,7 @@ class PlacedProblem {
   void make_inverses(Ctx& context, const Request& request, bool diagonal_mass,
                      const Monitor& monitor) {
     if (may_invert(request, sizes_) && A_.stored != nullptr) {
-      shifted_inverse_.emplace(A_.matrix(), B_ ? B_.matrix() : CsrView<T, Space>{},
+      shifted_inverse_.emplace(A_.matrix().whole(), B_ ? B_.matrix().whole() : CsrView<T, Space>{},
                                factor_bytes(context), request.factorization);
       shifted_inverse_->set_stage(monitor.stage, "A - sigma B");
     }
@@ -241,7 +242,7 @@ class PlacedProblem {
     constexpr double kInnerProducts = std::same_as<Ctx, HostContext> ? 30 : 300;
     std::unique_ptr<ShiftedInverse<T, Ctx>> factor;
     if (sizes_.processes == 1) {
-      factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix(), CsrView<T, Space>{},
+      factor = std::make_unique<ShiftedInverse<T, Ctx>>(B_.matrix().whole(), CsrView<T, Space>{},
                                                         factor_bytes(context), library);
       factor->set_stage(monitor.stage, "B");
     }

@@ -18,7 +18,7 @@ inline const std::string& reason_of_precision(bool lowered_by_plan, const std::s
 /// where `refusal` is empty.
 template <Scalar T, class Ctx>
 PreconditionerStage<T, Ctx> planned_stage(Ctx& context, const PreconditionerPlan& plan, bool strong,
-                                          CsrView<T, typename Ctx::Space> matrix,
+                                          DistributedCsrView<T, typename Ctx::Space> matrix,
                                           const std::string& refusal, const SpmmOptions& spmm) {
   using Stage = PreconditionerStage<T, Ctx>;
   const PreconditionerKind& kind = strong ? *plan.strong : *plan.kind;

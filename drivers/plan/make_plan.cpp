@@ -54,11 +54,11 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& pr
   plan.stages = stages_of(choice, facts, machine.on_gpu);
   const StagePlan& first = plan.stages.front();
   check_found(machine, facts, first.request, first.preconditioner);
-  check_row_order(first.request, facts, problem.A.view(), first.preconditioner);
+  check_row_order(first.request, facts, problem.A, first.preconditioner);
   check_precision(problem, first.request);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
   check_memory(plan.memory, first.request, machine);
-  plan.row_order = choose_row_order(host, machine, facts, problem.A.view(), first.request,
+  plan.row_order = choose_row_order(host, machine, facts, problem.A, first.request,
                                     first.preconditioner, plan.memory.host, monitor);
   const Request settled = first.request;  // with the tolerance that was asked for
   decide_transformations(host, problem, plan);

@@ -61,18 +61,18 @@ OrderChoice order_by(HostContext& host, const RowPattern& pattern, const Request
 
 }  // namespace
 
-void check_row_order(const Request& request, const Facts& facts, CsrView<double, HostSpace> A,
+void check_row_order(const Request& request, const Facts& facts, const Matrix& A,
                      const PreconditionerPlan& preconditioner) {
   if (request.reorder == RowOrder::automatic || request.reorder == RowOrder::none) return;
   std::string reason = bound_to_order(facts, preconditioner);
-  if (reason.empty()) reason = no_row_order_reason(request.reorder, pattern_of(A));
+  if (reason.empty()) reason = no_row_order_reason(request.reorder, pattern_of(A.view()));
   if (reason.empty()) return;
   throw RequestError("reorder", fmt::format(": {} cannot be used: {}; auto and none keep the order",
                                             row_order_name(request.reorder), reason));
 }
 
 OrderChoice choose_row_order(HostContext& host, const Machine& machine, const Facts& facts,
-                             CsrView<double, HostSpace> A, const Request& request,
+                             const Matrix& A, const Request& request,
                              const PreconditionerPlan& preconditioner, double solve_bytes,
                              const Monitor& monitor) {
   const auto keep = [](std::string reason) {
@@ -83,7 +83,7 @@ OrderChoice choose_row_order(HostContext& host, const Machine& machine, const Fa
     return keep(reason);
   }
   const OrderedProducts products = products_of(machine, facts, request);
-  const RowPattern pattern = pattern_of(A);
+  const RowPattern pattern = pattern_of(A.view());
   if (request.reorder == RowOrder::automatic) {
     if (std::string reason = no_order_helps(pattern, products); !reason.empty()) {
       return keep(reason);

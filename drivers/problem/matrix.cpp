@@ -103,7 +103,15 @@ HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A, std::shared_ptr<const HostContext>
 }
 
 template <Scalar T>
-HostMatrix<T>::HostMatrix(HostCsrMatrix<T> A, WholeMatrix whole) : HostMatrix(std::move(A)) {
+HostMatrix<T>::HostMatrix(DistributedCsr<T, HostSpace> A) {
+  auto owned = own(nullptr, std::move(A));
+  view_ = owned->data.view();
+  owner_ = std::move(owned);
+}
+
+template <Scalar T>
+HostMatrix<T>::HostMatrix(DistributedCsr<T, HostSpace> A, WholeMatrix whole)
+    : HostMatrix(std::move(A)) {
   whole_ = std::move(whole);
 }
 
@@ -112,8 +120,8 @@ double HostMatrix<T>::largest() const noexcept {
   if (whole_) return whole_->largest;
   double largest = 0;
 #pragma omp simd reduction(max : largest)
-  for (Index k = 0; k < view_.nnz; ++k) {
-    const double size = std::abs(static_cast<double>(view_.values[k]));
+  for (Index k = 0; k < view_.own.nnz; ++k) {
+    const double size = std::abs(static_cast<double>(view_.own.values[k]));
     largest = size > largest ? size : largest;
   }
   return largest;
@@ -123,51 +131,52 @@ template <Scalar T>
 template <class Offset, class Value>
 void HostMatrix<T>::refer_to(std::span<const Offset> row_offsets,
                              std::span<const std::int32_t> columns, std::span<const Value> values) {
-  check_csr_shape(view_.rows, view_.cols, static_cast<Index>(columns.size()));
-  require_size("row offsets", row_offsets.size(), fmt::format("{} rows", view_.rows),
-               static_cast<std::size_t>(view_.rows) + 1);
+  CsrView<T, HostSpace>& view = view_.own;
+  check_csr_shape(view.rows, view.cols, static_cast<Index>(columns.size()));
+  require_size("row offsets", row_offsets.size(), fmt::format("{} rows", view.rows),
+               static_cast<std::size_t>(view.rows) + 1);
   require_size("values", values.size(), fmt::format("{} columns", columns.size()), columns.size());
   check_offsets(row_offsets, columns.size());
-  check_columns(row_offsets, columns, view_.cols);
-  view_.nnz = static_cast<Index>(columns.size());
+  check_columns(row_offsets, columns, view.cols);
+  view.nnz = static_cast<Index>(columns.size());
   auto converted = std::make_shared<Converted<T>>();
-  view_.row_offsets = as<std::int64_t>(row_offsets, converted->row_offsets);
-  view_.columns = columns.data();
-  view_.values = as<T>(values, converted->values);
+  view.row_offsets = as<std::int64_t>(row_offsets, converted->row_offsets);
+  view.columns = columns.data();
+  view.values = as<T>(values, converted->values);
   owner_ = std::move(converted);
 }
 
 template <Scalar T>
 HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
                           std::span<const std::int32_t> columns, std::span<const double> values)
-    : view_{rows, cols} {
+    : view_(CsrView<T, HostSpace>{rows, cols}) {
   refer_to(row_offsets, columns, values);
 }
 
 template <Scalar T>
 HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
                           std::span<const std::int32_t> columns, std::span<const float> values)
-    : view_{rows, cols} {
+    : view_(CsrView<T, HostSpace>{rows, cols}) {
   refer_to(row_offsets, columns, values);
 }
 
 template <Scalar T>
 HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
                           std::span<const std::int32_t> columns, std::span<const double> values)
-    : view_{rows, cols} {
+    : view_(CsrView<T, HostSpace>{rows, cols}) {
   refer_to(row_offsets, columns, values);
 }
 
 template <Scalar T>
 HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
                           std::span<const std::int32_t> columns, std::span<const float> values)
-    : view_{rows, cols} {
+    : view_(CsrView<T, HostSpace>{rows, cols}) {
   refer_to(row_offsets, columns, values);
 }
 
 template <Scalar T>
 HostMatrix<T>::HostMatrix(Index rows, Index cols, Apply apply)
-    : view_{rows, cols}, apply_(std::move(apply)) {
+    : view_(CsrView<T, HostSpace>{rows, cols}), apply_(std::move(apply)) {
   check_csr_shape(rows, cols, 0);
   if (!apply_) {
     throw InvalidArgument(

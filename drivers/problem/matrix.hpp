@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <memory>
@@ -41,7 +41,10 @@ class HostMatrix {
   HostMatrix(HostCsrMatrix<T> A, std::shared_ptr<const HostContext> context = nullptr);
 
   /// The same for the rows of this process of a distributed matrix, of which `whole` is known.
-  HostMatrix(HostCsrMatrix<T> A, WholeMatrix whole);
+  HostMatrix(DistributedCsr<T, HostSpace> A, WholeMatrix whole);
+
+  /// The same where no process knows more than its rows.
+  explicit HostMatrix(DistributedCsr<T, HostSpace> A);
 
   /// The caller's matrix A, which is neither copied nor checked.
   explicit HostMatrix(CsrView<T, HostSpace> A) noexcept : view_(A) {}
@@ -84,7 +87,7 @@ class HostMatrix {
 
   /// The number of stored entries, 0 if the matrix is not stored. Of a distributed matrix those of
   /// all processes if they are known, else those of this process in its own columns.
-  Index nnz() const noexcept { return whole_ ? whole_->nnz : view_.nnz; }
+  Index nnz() const noexcept { return whole_ ? whole_->nnz : view_.own.nnz; }
 
   /// The largest absolute value of a stored entry, leaving NaN out. Of a distributed matrix as
   /// `nnz`.
@@ -97,8 +100,12 @@ class HostMatrix {
   /// Whether the matrix is stored. If not, it is given by `apply` alone.
   bool is_stored() const noexcept { return !apply_; }
 
-  /// The stored matrix. If the matrix is not stored, only the sizes of the view are set.
-  CsrView<T, HostSpace> view() const noexcept { return view_; }
+  /// The stored matrix. If the matrix is not stored, only the sizes of the view are set. Throws
+  /// `InvalidArgument` if processes share its rows.
+  CsrView<T, HostSpace> view() const { return view_.whole(); }
+
+  /// The same, also of a matrix whose rows processes share.
+  DistributedCsrView<T, HostSpace> distributed_view() const noexcept { return view_; }
 
   const Apply& apply() const noexcept { return apply_; }
 
@@ -113,7 +120,7 @@ class HostMatrix {
   void refer_to(std::span<const Offset> row_offsets, std::span<const std::int32_t> columns,
                 std::span<const Value> values);
 
-  CsrView<T, HostSpace> view_;
+  DistributedCsrView<T, HostSpace> view_;
   std::shared_ptr<const void> owner_;  // owns the arrays of `view_`. Null if the caller owns them
   Apply apply_;
   std::optional<WholeMatrix> whole_;

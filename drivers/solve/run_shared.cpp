@@ -51,8 +51,9 @@ template <Scalar T>
 PreconditionerPlan plan_for(const HostContext& team, const SharedProblem<T>& shared,
                             PreconditionerPlan plan) {
   NearNullSpace known = near_null_of(shared.facts);
-  const bool whole_nodes = known.unknowns == 0 || keeps_nodes(row_range(shared.problem.A.view()),
-                                                              shared.row_numbers, known.unknowns);
+  const bool whole_nodes =
+      known.unknowns == 0 || keeps_nodes(row_range(shared.problem.A.distributed_view()),
+                                         shared.row_numbers, known.unknowns);
   if (team.agree(!whole_nodes)) known.unknowns = 0;
   const auto tell = [&](const PreconditionerKind* kind, PreconditionerOptions& options) {
     if (takes_near_null(kind, plan.matrix)) options.set_near_null(known);

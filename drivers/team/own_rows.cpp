@@ -101,7 +101,8 @@ void set_ranges(HostContext& team, const RowSource& source, const MakeRows& make
 
 /// Whether |a_ij − a_ji| is that of a symmetric matrix for all entries. All processes call it
 /// together.
-bool is_symmetric(HostContext& team, const CsrView<double, HostSpace>& A, double largest) {
+bool is_symmetric(HostContext& team, const DistributedCsrView<double, HostSpace>& A,
+                  double largest) {
   const HostCsrMatrix<double> rows = global_rows(team, A);
   const HostCsrMatrix<double> transposed = transposed_rows(team, A);
   double apart = largest_difference(rows.view(), transposed.view());
@@ -146,7 +147,7 @@ std::optional<Matrix> distributed_matrix(HostContext& team, const RowSource& sou
     const bool known = finite && (!definite || is_dominant(rows.view(), own));
     if (processes.any(!known)) return std::nullopt;
   }
-  HostCsrMatrix<double> A = distribute(team, rows.view(), own, ranges);
+  DistributedCsr<double, HostSpace> A = distribute(team, rows.view(), own, ranges);
   rows = {};
   const bool general = file != nullptr && file->header.symmetry == matrix_market::Symmetry::general;
   if (general && !is_symmetric(team, A.view(), largest)) return std::nullopt;
@@ -164,12 +165,12 @@ bool set_matrix(HostContext& team, const RowSource& source, const Request& reque
   if (!A) return false;
   make = {};
   problem.A = std::move(*A);
-  partition.reason =
-      reason_for_order(request.distribution, halo_share(*team.processes(), problem.A.view()),
-                       problem.A.rows(), problem.A.nnz(), kModerateHalo);
+  partition.reason = reason_for_order(request.distribution,
+                                      halo_share(*team.processes(), problem.A.distributed_view()),
+                                      problem.A.rows(), problem.A.nnz(), kModerateHalo);
   if (partition.reason.empty()) return false;
   const bool known = !is_file(source) || !may_concern_null_space(request);
-  return known || shows_no_null_vector(team, problem.A.view());
+  return known || shows_no_null_vector(team, problem.A.distributed_view());
 }
 
 /// Sets B. False if process 0 needs the whole.
@@ -219,7 +220,7 @@ std::optional<Problem> own_rows(HostContext& team, const MatricesByRows& matrice
   const Facts facts = shape_of(problem, team.processes()->size());
   if (!scaling_of(problem, facts, request, {}).changes_nothing()) return std::nullopt;
   if (matrices.random_rhs + matrices.ones_rhs > 0) {
-    const RowRange own = row_range(problem.A.view());
+    const RowRange own = row_range(problem.A.distributed_view());
     problem.rhs = generated_rhs(team, matrices.random_rhs, matrices.ones_rhs, request.seed,
                                 own.first, own.local);
   }

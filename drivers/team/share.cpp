@@ -21,7 +21,7 @@ Value of_leader(HostContext& context, Value value) {
 template <Scalar T>
 HostMatrix<T> share_matrix(HostContext& context, HostMatrix<T> A, const RowRanges& rows,
                            const RowRanges& columns) {
-  HostCsrMatrix<T> part = scatter(context, A.view(), rows, columns);
+  DistributedCsr<T, HostSpace> part = scatter(context, A.view(), rows, columns);
   A = {};
   return HostMatrix<T>(std::move(part));
 }

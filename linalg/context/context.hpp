@@ -56,7 +56,7 @@ concept Context = requires(C& context, void* pointer, std::size_t bytes, bool he
 ///
 /// With `processes`, blocks hold the rows of this process. Block operations that sum over rows then
 /// add the sums of all processes, in the order of these, so that all of them get the same bits.
-/// Sparse matrices say themselves which of their columns other processes hold, see `CsrView`.
+/// A `DistributedCsrView` says which of its columns other processes hold.
 ///
 /// Results do not depend on the number of threads, because sums over rows are split into chunks
 /// that depend on the shapes alone.

@@ -2,7 +2,6 @@
 
 #include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/data/views.hpp>
-#include <memory>
 #include <utility>
 
 namespace heddle {
@@ -51,22 +50,14 @@ class CsrMatrix {
   std::int32_t* columns() noexcept { return columns_.data(); }
   T* values() noexcept { return values_.data(); }
 
-  /// The entries in columns of other processes, see `CsrView`. Null: there are no other processes.
-  const std::shared_ptr<const RemoteColumns<T, Space>>& remote() const noexcept { return remote_; }
-  void set_remote(std::shared_ptr<const RemoteColumns<T, Space>> remote) noexcept {
-    remote_ = std::move(remote);
-  }
-
   CsrView<T, Space> view() const noexcept {
-    return {rows_,           cols_,          nnz_,         row_offsets_.data(),
-            columns_.data(), values_.data(), remote_.get()};
+    return {rows_, cols_, nnz_, row_offsets_.data(), columns_.data(), values_.data()};
   }
 
  private:
   Buffer<std::int64_t, Space> row_offsets_;
   Buffer<std::int32_t, Space> columns_;
   Buffer<T, Space> values_;
-  std::shared_ptr<const RemoteColumns<T, Space>> remote_;
   Index rows_ = 0;
   Index cols_ = 0;
   Index nnz_ = 0;

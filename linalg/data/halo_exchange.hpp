@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/context/processes.hpp>
 #include <heddle/linalg/data/buffer.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <utility>
@@ -55,6 +56,10 @@ template <Scalar T>
 HostCsrMatrix<T> place(HostContext&, HostCsrMatrix<T> A) {
   return A;
 }
+template <Scalar T>
+DistributedCsr<T, HostSpace> place(HostContext&, DistributedCsr<T, HostSpace> A) {
+  return A;
+}
 
 /// A copy of the values in the context's memory. With a host context it is the same buffer.
 template <class T>
@@ -87,9 +92,15 @@ void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
 
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> place(CudaContext& context, CsrView<T, HostSpace> A);
+template <Scalar T>
+DistributedCsr<T, DeviceSpace> place(CudaContext& context, DistributedCsrView<T, HostSpace> A);
 
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> place(CudaContext& context, HostCsrMatrix<T> A) {
+  return place(context, std::as_const(A).view());
+}
+template <Scalar T>
+DistributedCsr<T, DeviceSpace> place(CudaContext& context, DistributedCsr<T, HostSpace> A) {
   return place(context, std::as_const(A).view());
 }
 
@@ -132,8 +143,11 @@ MultiVector<T, HostSpace> fetch(CudaContext& context, HostContext& host,
   return fetched;
 }
 
-/// A copy of A in host memory, without its remote columns. Without arrays if A has none.
+/// A copy of A in host memory. Without arrays if A has none.
 template <Scalar T>
 HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, DeviceSpace> A);
+template <Scalar T>
+DistributedCsr<T, HostSpace> fetch(CudaContext& context, HostContext& host,
+                                   DistributedCsrView<T, DeviceSpace> A);
 
 }  // namespace heddle

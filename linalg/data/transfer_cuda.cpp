@@ -1,6 +1,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 
 namespace heddle {
@@ -50,16 +50,21 @@ CsrMatrix<T, DeviceSpace> place(CudaContext& context, CsrView<T, HostSpace> A) {
   send_array(placed.row_offsets(), A.row_offsets, A.rows + 1);
   send_array(placed.columns(), A.columns, A.nnz);
   send_array(placed.values(), A.values, A.nnz);
-  if (A.remote != nullptr) {
-    RemoteColumns<T, DeviceSpace> remote{place(context, A.remote->entries.view()),
-                                         {context, A.remote->rows.size()},
-                                         A.remote->lists};
-    send_array(remote.rows.data(), A.remote->rows.data(),
-               static_cast<Index>(A.remote->rows.size()));
-    placed.set_remote(std::make_shared<const RemoteColumns<T, DeviceSpace>>(std::move(remote)));
-  }
   context.synchronize();
   return placed;
+}
+
+template <Scalar T>
+DistributedCsr<T, DeviceSpace> place(CudaContext& context, DistributedCsrView<T, HostSpace> A) {
+  CsrMatrix<T, DeviceSpace> own = place(context, A.own);
+  if (!A.is_distributed()) return own;
+  const RemoteColumns<T, HostSpace>& source = *A.remote;
+  RemoteColumns<T, DeviceSpace> remote{
+      place(context, source.entries.view()), {context, source.rows.size()}, source.lists};
+  context.copy_to_device(remote.rows.data(), source.rows.data(),
+                         source.rows.size() * sizeof(std::int32_t));
+  context.synchronize();
+  return {std::move(own), std::make_shared<const RemoteColumns<T, DeviceSpace>>(std::move(remote))};
 }
 
 template <Scalar T>
@@ -74,11 +79,27 @@ HostCsrMatrix<T> fetch(CudaContext& context, HostContext& host, CsrView<T, Devic
   return fetched;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                 \
-  template void fetch(CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<T, HostSpace>); \
-  template void send(CudaContext&, ConstBlockView<T, HostSpace>, BlockView<T, DeviceSpace>);  \
-  template CsrMatrix<T, DeviceSpace> place(CudaContext&, CsrView<T, HostSpace>);              \
-  template HostCsrMatrix<T> fetch(CudaContext&, HostContext&, CsrView<T, DeviceSpace>);
+template <Scalar T>
+DistributedCsr<T, HostSpace> fetch(CudaContext& context, HostContext& host,
+                                   DistributedCsrView<T, DeviceSpace> A) {
+  HostCsrMatrix<T> own = fetch(context, host, A.own);
+  if (!A.is_distributed()) return own;
+  const RemoteColumns<T, DeviceSpace>& source = *A.remote;
+  RemoteColumns<T, HostSpace> remote{
+      fetch(context, host, source.entries.view()), {host, source.rows.size()}, source.lists};
+  context.copy_to_host(remote.rows.data(), source.rows.data(),
+                       source.rows.size() * sizeof(std::int32_t));
+  return {std::move(own), std::make_shared<const RemoteColumns<T, HostSpace>>(std::move(remote))};
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template void fetch(CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<T, HostSpace>);    \
+  template void send(CudaContext&, ConstBlockView<T, HostSpace>, BlockView<T, DeviceSpace>);     \
+  template CsrMatrix<T, DeviceSpace> place(CudaContext&, CsrView<T, HostSpace>);                 \
+  template DistributedCsr<T, DeviceSpace> place(CudaContext&, DistributedCsrView<T, HostSpace>); \
+  template HostCsrMatrix<T> fetch(CudaContext&, HostContext&, CsrView<T, DeviceSpace>);          \
+  template DistributedCsr<T, HostSpace> fetch(CudaContext&, HostContext&,                        \
+                                              DistributedCsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

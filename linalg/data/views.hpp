@@ -64,16 +64,10 @@ class BlockView : public ConstBlockView<T, Space> {
   }
 };
 
-template <class T, class Space>
-struct RemoteColumns;
-
 /// A read-only view of a sparse matrix in compressed sparse rows: the entries of row i are
 /// row_offsets[i] … row_offsets[i+1] − 1 of `columns` and `values`. Columns ascend in each row.
-/// Does not own the memory.
-///
-/// Of a matrix whose rows are distributed over processes, these are the rows of this process and,
-/// numbered from 0, the columns that belong to the rows of vectors in its memory. `remote` holds
-/// the entries of these rows in all other columns.
+/// Does not own the memory. The matrix is whole: one whose rows processes share is a
+/// `DistributedCsrView`.
 template <class T, class Space>
 struct CsrView {
   Index rows = 0;
@@ -82,8 +76,6 @@ struct CsrView {
   const std::int64_t* row_offsets = nullptr;  ///< rows + 1 entries
   const std::int32_t* columns = nullptr;      ///< nnz entries, 0-based
   const T* values = nullptr;                  ///< nnz entries
-  /// Null: this process holds the whole matrix.
-  const RemoteColumns<T, Space>* remote = nullptr;
 };
 
 }  // namespace heddle

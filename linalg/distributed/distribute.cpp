@@ -118,21 +118,20 @@ RemoteColumns<T, HostSpace> remote_part(HostContext& context, const CsrView<T, H
 }  // namespace
 
 template <Scalar T>
-HostCsrMatrix<T> distribute(HostContext& context, const CsrView<T, HostSpace>& A_rows,
-                            const RowRange& rows, const RowRanges& columns) {
+DistributedCsr<T, HostSpace> distribute(HostContext& context, const CsrView<T, HostSpace>& A_rows,
+                                        const RowRange& rows, const RowRanges& columns) {
   Processes& processes = *context.processes();
   const OwnColumns own{columns.of(processes.rank())};
   const std::vector<std::int32_t> halo = halo_columns(A_rows, own);
   auto lists = std::make_shared<const HaloLists>(make_lists(processes, halo, rows, columns));
   HostCsrMatrix<T> part = own_part(context, A_rows, own);
-  part.set_remote(std::make_shared<const RemoteColumns<T, HostSpace>>(
-      remote_part(context, A_rows, own, halo, std::move(lists))));
-  return part;
+  return {std::move(part), std::make_shared<const RemoteColumns<T, HostSpace>>(
+                               remote_part(context, A_rows, own, halo, std::move(lists)))};
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                      \
-  template HostCsrMatrix<T> distribute(HostContext&, const CsrView<T, HostSpace>&, \
-                                       const RowRange&, const RowRanges&);
+#define HEDDLE_INSTANTIATE(T)                                                                  \
+  template DistributedCsr<T, HostSpace> distribute(HostContext&, const CsrView<T, HostSpace>&, \
+                                                   const RowRange&, const RowRanges&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

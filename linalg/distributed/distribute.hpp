@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/csr_matrix.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/distributed/row_ranges.hpp>
 
 namespace heddle {
@@ -12,7 +12,7 @@ namespace heddle {
 /// all others in its `RemoteColumns`, with the lists of the halo. All processes of the context call
 /// it together.
 template <Scalar T>
-HostCsrMatrix<T> distribute(HostContext& context, const CsrView<T, HostSpace>& A_rows,
-                            const RowRange& rows, const RowRanges& columns);
+DistributedCsr<T, HostSpace> distribute(HostContext& context, const CsrView<T, HostSpace>& A_rows,
+                                        const RowRange& rows, const RowRanges& columns);
 
 }  // namespace heddle

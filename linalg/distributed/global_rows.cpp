@@ -149,9 +149,9 @@ std::vector<Index> lengths_of(const CsrView<double, HostSpace>& A) {
   return lengths;
 }
 
-/// The rows of Aᵀ for the columns of the halo of A, with columns in global numbers.
-HostCsrMatrix<double> transposed_remote(HostContext& context, const CsrView<double, HostSpace>& A) {
-  const RemoteColumns<double, HostSpace>& remote = *A.remote;
+/// The rows of Aᵀ for the columns of the halo, with columns in global numbers.
+HostCsrMatrix<double> transposed_remote(HostContext& context,
+                                        const RemoteColumns<double, HostSpace>& remote) {
   HostCsrMatrix<double> Rt = transpose<double>(context, remote.entries.view());
   HostCsrMatrix<double> numbered(context, Rt.rows(), remote.lists->rows.global, Rt.nnz());
   std::copy_n(Rt.row_offsets(), Rt.rows() + 1, numbered.row_offsets());
@@ -165,12 +165,14 @@ HostCsrMatrix<double> transposed_remote(HostContext& context, const CsrView<doub
 
 }  // namespace
 
-HostCsrMatrix<double> global_rows(HostContext& context, const CsrView<double, HostSpace>& A) {
-  const RemoteColumns<double, HostSpace>& remote = *A.remote;
+HostCsrMatrix<double> global_rows(HostContext& context,
+                                  const DistributedCsrView<double, HostSpace>& A) {
+  const CsrView<double, HostSpace>& own = A.own;
+  const RemoteColumns<double, HostSpace>& remote = A.others();
   const CsrView<double, HostSpace> R = remote.entries.view();
   const Index first = remote.lists->columns.first;
   const std::vector<std::int32_t> halo = halo_numbers(context, *remote.lists);
-  std::vector<Index> lengths = lengths_of(A);
+  std::vector<Index> lengths = lengths_of(own);
   for (Index k = 0; k < R.rows; ++k) {
     lengths[static_cast<std::size_t>(remote.rows[static_cast<std::size_t>(k)])] +=
         R.row_offsets[k + 1] - R.row_offsets[k];
@@ -178,14 +180,14 @@ HostCsrMatrix<double> global_rows(HostContext& context, const CsrView<double, Ho
   RowsInPieces rows(context, lengths, remote.lists->columns.global);
   const auto number = [&](std::int32_t column) { return halo[static_cast<std::size_t>(column)]; };
   Index k = 0;  // of the rows of R
-  for (Index i = 0; i < A.rows; ++i) {
+  for (Index i = 0; i < own.rows; ++i) {
     const bool both = k < R.rows && remote.rows[static_cast<std::size_t>(k)] == i;
     std::int64_t before = both ? R.row_offsets[k] : 0;
     if (both) {
       while (before < R.row_offsets[k + 1] && number(R.columns[before]) < first) ++before;
       rows.append(i, R, R.row_offsets[k], before, number);
     }
-    rows.append(i, A, A.row_offsets[i], A.row_offsets[i + 1],
+    rows.append(i, own, own.row_offsets[i], own.row_offsets[i + 1],
                 [first](std::int32_t column) { return first + column; });
     if (both) rows.append(i, R, before, R.row_offsets[++k], number);
   }
@@ -198,15 +200,15 @@ HostCsrMatrix<double> halo_rows(HostContext& context, const HaloLists& lists,
   return exchange_rows(context, sent.view(), lists.send, lists.receive);
 }
 
-HostCsrMatrix<double> transposed_rows(HostContext& context, const CsrView<double, HostSpace>& A) {
-  const HaloLists& lists = *A.remote->lists;
+HostCsrMatrix<double> transposed_rows(HostContext& context,
+                                      const DistributedCsrView<double, HostSpace>& A) {
+  const RemoteColumns<double, HostSpace>& remote = A.others();
+  const HaloLists& lists = *remote.lists;
   // Columns of the halo go back to those that hold them: the way of the halo, reversed.
   const HostCsrMatrix<double> received =
-      exchange_rows(context, transposed_remote(context, A).view(), lists.receive, lists.send);
+      exchange_rows(context, transposed_remote(context, remote).view(), lists.receive, lists.send);
   const CsrView<double, HostSpace> others = received.view();
-  CsrView<double, HostSpace> local = A;
-  local.remote = nullptr;
-  const HostCsrMatrix<double> own = transpose<double>(context, local);
+  const HostCsrMatrix<double> own = transpose<double>(context, A.own);
   std::vector<Index> lengths = lengths_of(own.view());
   for (std::size_t k = 0; k < lists.send_rows.size(); ++k) {
     lengths[static_cast<std::size_t>(lists.send_rows[k])] +=

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
 
 /// Rows of distributed matrices with columns in global numbers, for setups on the host that compute
 /// with rows of other processes. All processes of the context call these functions together.
@@ -9,7 +9,8 @@ namespace heddle {
 
 /// The rows of a distributed A that this process holds, with columns in global numbers, ascending
 /// in each row: what `distribute` makes A of.
-HostCsrMatrix<double> global_rows(HostContext& context, const CsrView<double, HostSpace>& A);
+HostCsrMatrix<double> global_rows(HostContext& context,
+                                  const DistributedCsrView<double, HostSpace>& A);
 
 /// The rows of B that are the halo of `lists`, in the order of the halo. `B_rows`: the rows of B
 /// that this process holds, as many as `lists.columns` has, with columns in global numbers, which
@@ -19,7 +20,8 @@ HostCsrMatrix<double> halo_rows(HostContext& context, const HaloLists& lists,
 
 /// The rows of Aᵀ that belong to the columns of a distributed A that this process holds, with
 /// columns in global numbers, ascending in each row.
-HostCsrMatrix<double> transposed_rows(HostContext& context, const CsrView<double, HostSpace>& A);
+HostCsrMatrix<double> transposed_rows(HostContext& context,
+                                      const DistributedCsrView<double, HostSpace>& A);
 
 /// All rows of A, on every process. `A_rows`: those that this process holds, with columns in global
 /// numbers.

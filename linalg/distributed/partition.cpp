@@ -4,7 +4,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <numeric>
@@ -120,8 +120,8 @@ double halo_share(const CsrView<T, HostSpace>& A, const RowRanges& ranges) {
 }
 
 template <Scalar T>
-double halo_share(Processes& processes, const CsrView<T, HostSpace>& A) {
-  const HaloLists& lists = *A.remote->lists;
+double halo_share(Processes& processes, const DistributedCsrView<T, HostSpace>& A) {
+  const HaloLists& lists = *A.others().lists;
   double share = static_cast<double>(lists.halo()) / static_cast<double>(lists.rows.local);
   processes.largest({&share, 1});
   return share;
@@ -206,7 +206,7 @@ MultiVector<T, HostSpace> reordered(HostContext& context, const ConstBlockView<T
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double halo_share(const CsrView<T, HostSpace>&, const RowRanges&);                     \
-  template double halo_share(Processes&, const CsrView<T, HostSpace>&);                           \
+  template double halo_share(Processes&, const DistributedCsrView<T, HostSpace>&);                \
   template Partition partition(const CsrView<T, HostSpace>&, int, Distribution, Index);           \
   template HostCsrMatrix<T> reordered(HostContext&, const CsrView<T, HostSpace>&,                 \
                                       const std::vector<std::int32_t>&);                          \

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/distributed/row_ranges.hpp>
 #include <string>
@@ -28,7 +28,7 @@ double halo_share(const CsrView<T, HostSpace>& A, const RowRanges& ranges);
 
 /// The same for a distributed A, on all processes of `processes`, which call it together.
 template <Scalar T>
-double halo_share(Processes& processes, const CsrView<T, HostSpace>& A);
+double halo_share(Processes& processes, const DistributedCsrView<T, HostSpace>& A);
 
 /// Halos of at most this share of the rows of a process are small.
 inline constexpr double kSmallHalo = 0.1;

@@ -80,8 +80,8 @@ RowRanges ranges_of_all(Processes& processes, Index local) {
 }
 
 template <Scalar T>
-HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
-                         const RowRanges& rows, const RowRanges& columns) {
+DistributedCsr<T, HostSpace> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
+                                     const RowRanges& rows, const RowRanges& columns) {
   Processes& processes = *context.processes();
   std::vector<Index> counts(static_cast<std::size_t>(processes.size()));
   if (processes.leads()) {
@@ -211,17 +211,17 @@ void gather_part(Processes& processes, const ConstBlockView<T, HostSpace>& X, co
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                     \
-  template HostCsrMatrix<T> scatter(HostContext&, const CsrView<T, HostSpace>&, const RowRanges&, \
-                                    const RowRanges&);                                            \
-  template MultiVector<T, HostSpace> scatter(HostContext&, const ConstBlockView<T, HostSpace>&,   \
-                                             const RowRanges&);                                   \
-  template MultiVector<T, HostSpace> scatter(                                                     \
-      Processes&, HostContext&, const ConstBlockView<T, HostSpace>&, const RowRanges&);           \
-  template MultiVector<T, HostSpace> gather(Processes&, const MultiVector<T, HostSpace>&,         \
-                                            HostContext&);                                        \
-  template void gather_part(Processes&, const ConstBlockView<T, HostSpace>&, const RowRanges&,    \
-                            const std::vector<std::int32_t>&, const BlockWindow&,                 \
+#define HEDDLE_INSTANTIATE(T)                                                                   \
+  template DistributedCsr<T, HostSpace> scatter(HostContext&, const CsrView<T, HostSpace>&,     \
+                                                const RowRanges&, const RowRanges&);            \
+  template MultiVector<T, HostSpace> scatter(HostContext&, const ConstBlockView<T, HostSpace>&, \
+                                             const RowRanges&);                                 \
+  template MultiVector<T, HostSpace> scatter(                                                   \
+      Processes&, HostContext&, const ConstBlockView<T, HostSpace>&, const RowRanges&);         \
+  template MultiVector<T, HostSpace> gather(Processes&, const MultiVector<T, HostSpace>&,       \
+                                            HostContext&);                                      \
+  template void gather_part(Processes&, const ConstBlockView<T, HostSpace>&, const RowRanges&,  \
+                            const std::vector<std::int32_t>&, const BlockWindow&,               \
                             BlockView<T, HostSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

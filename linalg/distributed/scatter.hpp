@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/block_source.hpp>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/distributed/row_ranges.hpp>
 
@@ -18,8 +18,8 @@ RowRanges ranges_of_all(Processes& processes, Index local);
 /// The distributed matrix of A, see `distribute`. Only the A of process 0 is read. Its rows travel
 /// straight from its arrays.
 template <Scalar T>
-HostCsrMatrix<T> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
-                         const RowRanges& rows, const RowRanges& columns);
+DistributedCsr<T, HostSpace> scatter(HostContext& context, const CsrView<T, HostSpace>& A,
+                                     const RowRanges& rows, const RowRanges& columns);
 
 /// The rows of X that this process holds, n×b on process 0. Only the X of process 0 is read.
 template <Scalar T>

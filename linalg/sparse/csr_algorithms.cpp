@@ -5,7 +5,6 @@
 #include <heddle/linalg/data/block_checks.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
-#include <heddle/linalg/sparse/remote_copy.hpp>
 #include <limits>
 #include <string>
 
@@ -134,13 +133,11 @@ HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A) {
     columns[k] = A.columns[k];
     values[k] = static_cast<U>(A.values[k]);
   });
-  converted.set_remote(remote_of<U>(context, A));
   return converted;
 }
 
 template <Scalar T>
 bool is_diagonal(CsrView<T, HostSpace> A) {
-  if (A.remote != nullptr && A.remote->entries.nnz() > 0) return false;
   for (Index i = 0; i < A.rows; ++i) {
     for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
       if (A.columns[k] != i && A.values[k] != 0) return false;

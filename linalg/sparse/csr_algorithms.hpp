@@ -30,7 +30,7 @@ HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A);
 template <Scalar U, Scalar T>
 HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 
-/// Whether every off-diagonal entry of A is zero. Of a distributed A: in the rows of this process.
+/// Whether every off-diagonal entry of A is zero.
 template <Scalar T>
 bool is_diagonal(CsrView<T, HostSpace> A);
 

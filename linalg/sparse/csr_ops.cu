@@ -3,7 +3,6 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/block_checks.hpp>
-#include <heddle/linalg/data/halo_exchange.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/linalg/sparse/csr_ops.hpp>
@@ -70,53 +69,6 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
   }
 }
 
-/// The lane's share of Σ_j |A(i, j)|.
-template <class T>
-__device__ double absolute_share(const CsrView<T, DeviceSpace>& A, Index i, int lane) {
-  double sum = 0;
-  for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
-    sum += fabs(static_cast<double>(A.values[e]));
-  }
-  return sum;
-}
-
-/// The sum of the numbers of a warp's lanes, in the order of a binary tree. Lane 0 has it.
-__device__ double warp_sum(double sum) {
-  for (int half = kWarp / 2; half > 0; half /= 2) {
-    sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
-  }
-  return sum;
-}
-
-/// The rows of a matrix with, for the rows that have entries in remote columns, these entries too.
-template <class T>
-struct WholeRows {
-  CsrView<T, DeviceSpace> own;
-  CsrView<T, DeviceSpace> remote;      ///< no rows: `own` alone is meant, all rows of it
-  const std::int32_t* rows = nullptr;  ///< of `own` that the rows of `remote` belong to
-
-  __host__ __device__ Index count() const { return rows != nullptr ? remote.rows : own.rows; }
-};
-
-/// sums(i, 0) for every row i of A, one warp per row.
-template <class T>
-__global__ void absolute_row_sums_kernel(WholeRows<T> A, T* sums, Index ld, Index terms) {
-  const int lane = lane_index();
-  for (Index k = thread_index() / kWarp; k < A.count(); k += thread_count() / kWarp) {
-    const Index i = A.rows != nullptr ? A.rows[k] : k;
-    double share = absolute_share(A.own, i, lane);
-    std::int64_t length = A.own.row_offsets[i + 1] - A.own.row_offsets[i];
-    if (A.rows != nullptr) {
-      share += absolute_share(A.remote, k, lane);
-      length += A.remote.row_offsets[k + 1] - A.remote.row_offsets[k];
-    }
-    const double sum = warp_sum(share);
-    const auto entries = static_cast<double>(length);
-    const double times = terms > 0 ? fmax(1.0, entries / static_cast<double>(terms)) : 1;
-    if (lane == 0) sums[i * ld] = static_cast<T>(times * sum);
-  }
-}
-
 /// One warp per row, whose lanes add their sums in the order of a binary tree.
 template <class T>
 __global__ void squared_row_norms_kernel(CsrView<T, DeviceSpace> A, std::int64_t* row_offsets,
@@ -135,32 +87,6 @@ __global__ void squared_row_norms_kernel(CsrView<T, DeviceSpace> A, std::int64_t
     if (lane != 0) continue;
     columns[i] = static_cast<std::int32_t>(i);
     values[i] = static_cast<T>(sum);
-  }
-}
-
-/// *largest = the bits of the largest absolute row sum of A. See `survey_kernel`.
-template <class T>
-__global__ void largest_row_sum_kernel(WholeRows<T> A, Count* largest) {
-  const int lane = lane_index();
-  for (Index k = thread_index() / kWarp; k < A.count(); k += thread_count() / kWarp) {
-    const Index i = A.rows != nullptr ? A.rows[k] : k;
-    double share = absolute_share(A.own, i, lane);
-    if (A.rows != nullptr) share += absolute_share(A.remote, k, lane);
-    const double sum = fabs(warp_sum(share));
-    if (lane == 0) atomicMax(largest, static_cast<Count>(__double_as_longlong(sum)));
-  }
-}
-
-/// values[e] ← the entries of the remote columns of D A D, D = diag(d). `halo`: d in these columns.
-template <class T>
-__global__ void scale_remote_kernel(WholeRows<T> A, const T* d, const T* halo, T* values) {
-  const int lane = lane_index();
-  for (Index k = thread_index() / kWarp; k < A.count(); k += thread_count() / kWarp) {
-    const T d_row = d[A.rows[k]];
-    for (std::int64_t e = A.remote.row_offsets[k] + lane; e < A.remote.row_offsets[k + 1];
-         e += kWarp) {
-      values[e] *= d_row * halo[A.remote.columns[e]];
-    }
   }
 }
 
@@ -218,91 +144,10 @@ void copy_entries(CudaContext& context, const T* source, T* target, Index count)
                         cudaMemcpyDeviceToDevice, context.stream()));
 }
 
-/// A with its values rounded to U, without remote columns.
-template <class U, class T>
-CsrMatrix<U, DeviceSpace> converted_entries(CudaContext& context,
-                                            const CsrView<T, DeviceSpace>& A) {
-  CsrMatrix<U, DeviceSpace> converted(context, A.rows, A.cols, A.nnz);
-  copy_entries(context, A.row_offsets, converted.row_offsets(), A.rows + 1);
-  copy_entries(context, A.columns, converted.columns(), A.nnz);
-  convert_kernel<<<grid_for(context, A.nnz), kThreads, 0, context.stream()>>>(A.nnz, A.values,
-                                                                              converted.values());
-  check_launch();
-  return converted;
-}
-
-template <class T>
-using Remote = RemoteColumns<T, DeviceSpace>;
-
-/// A copy of the remote columns with their values rounded to U. The lists of the halo are shared.
-template <class U, class T>
-Remote<U> copy_of(CudaContext& context, const Remote<T>& source) {
-  Remote<U> copy{converted_entries<U>(context, source.entries.view()),
-                 {context, source.rows.size()},
-                 source.lists};
-  copy_entries(context, source.rows.data(), copy.rows.data(),
-               static_cast<Index>(source.rows.size()));
-  return copy;
-}
-
-template <class U, class T>
-std::shared_ptr<const Remote<U>> remote_of(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
-  if (A.remote == nullptr) return nullptr;
-  return std::make_shared<const Remote<U>>(copy_of<U>(context, *A.remote));
-}
-
-/// The rows of A that have entries in remote columns.
-template <class T>
-WholeRows<T> remote_rows(const CsrView<T, DeviceSpace>& A, const Remote<T>& remote) {
-  return {A, remote.entries.view(), remote.rows.data()};
-}
-
-/// Calls launch(rows, threads) for all rows of A and then for those with entries in remote columns.
-template <class T, class Launch>
-void for_own_and_remote_rows(const CsrView<T, DeviceSpace>& A, const Launch& launch) {
-  if (A.rows > 0) launch(WholeRows<T>{A, {}, nullptr}, A.rows * kWarp);
-  if (A.remote == nullptr || A.remote->entries.rows() == 0) return;
-  launch(remote_rows(A, *A.remote), A.remote->entries.rows() * kWarp);
-}
-
-/// The largest absolute row sum of a distributed A, which is its 1-norm, as A is symmetric.
-template <class T>
-double largest_row_sum(CudaContext& context, const CsrView<T, DeviceSpace>& A) {
-  Buffer<Count, DeviceSpace> bits(context, 1);
-  clear(context, bits);
-  for_own_and_remote_rows(A, [&](const WholeRows<T>& rows, Index threads) {
-    largest_row_sum_kernel<<<grid_for(context, threads), kThreads, 0, context.stream()>>>(
-        rows, bits.data());
-    check_launch();
-  });
-  auto largest = std::bit_cast<double>(fetched(context, bits));
-  context.processes()->largest({&largest, 1});
-  return largest;
-}
-
-/// The remote part of a distributed D A D, D = diag(d).
-template <class T>
-std::shared_ptr<const Remote<T>> scaled_remote(CudaContext& context,
-                                               const Buffer<T, DeviceSpace>& d,
-                                               const CsrView<T, DeviceSpace>& A) {
-  HaloExchange<T, CudaContext> exchange(context, *A.remote->lists);
-  exchange.begin(context, {d.data(), static_cast<Index>(d.size()), 1, 1});
-  Remote<T> scaled = copy_of<T>(context, *A.remote);
-  const ConstBlockView<T, DeviceSpace> halo = exchange.end(context);
-  if (scaled.entries.rows() > 0) {
-    scale_remote_kernel<<<grid_for(context, scaled.entries.rows() * kWarp), kThreads, 0,
-                          context.stream()>>>(remote_rows(A, *A.remote), d.data(), halo.data(),
-                                              scaled.entries.values());
-    check_launch();
-  }
-  return std::make_shared<const Remote<T>>(std::move(scaled));
-}
-
 }  // namespace
 
 template <Scalar T>
 double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
-  if (A.remote != nullptr) return largest_row_sum(context, A);
   if (A.nnz == 0) return 0;
   Buffer<Count, DeviceSpace> columns(context, static_cast<std::size_t>(A.cols));
   Buffer<Count, DeviceSpace> largest(context, 1);
@@ -319,17 +164,6 @@ double norm_1(CudaContext& context, CsrView<T, DeviceSpace> A) {
   column_sums_kernel<<<blocks, kThreads, 0, context.stream()>>>(A, exponent, columns.data());
   check_launch();
   return std::scalbn(static_cast<double>(largest_of(context, columns)), -exponent);
-}
-
-template <Scalar T>
-void absolute_row_sums(CudaContext& context, CsrView<T, DeviceSpace> A,
-                       BlockView<T, DeviceSpace> sums, Index terms) {
-  require_same_shape("absolute_row_sums", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
-  for_own_and_remote_rows(A, [&](const WholeRows<T>& rows, Index threads) {
-    absolute_row_sums_kernel<<<grid_for(context, threads), kThreads, 0, context.stream()>>>(
-        rows, sums.data(), sums.ld(), terms);
-    check_launch();
-  });
 }
 
 template <Scalar T>
@@ -360,21 +194,19 @@ CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, 
   count_missing_kernel<<<grid_for(context, A.rows), kThreads, 0, context.stream()>>>(
       A, missing.data());
   check_launch();
-  CsrMatrix<T, DeviceSpace> full;
-  if (fetched(context, missing) > 0) {
-    HostContext host;
-    full = place(context, with_stored_diagonal(host, fetch(context, host, A).view()));
-  } else {
-    full = converted_entries<T>(context, A);
-  }
-  full.set_remote(remote_of<T>(context, A));
-  return full;
+  if (fetched(context, missing) == 0) return convert<T>(context, A);
+  HostContext host;
+  return place(context, with_stored_diagonal(host, fetch(context, host, A).view()));
 }
 
 template <Scalar U, Scalar T>
 CsrMatrix<U, DeviceSpace> convert(CudaContext& context, CsrView<T, DeviceSpace> A) {
-  CsrMatrix<U, DeviceSpace> converted = converted_entries<U>(context, A);
-  converted.set_remote(remote_of<U>(context, A));
+  CsrMatrix<U, DeviceSpace> converted(context, A.rows, A.cols, A.nnz);
+  copy_entries(context, A.row_offsets, converted.row_offsets(), A.rows + 1);
+  copy_entries(context, A.columns, converted.columns(), A.nnz);
+  convert_kernel<<<grid_for(context, A.nnz), kThreads, 0, context.stream()>>>(A.nnz, A.values,
+                                                                              converted.values());
+  check_launch();
   return converted;
 }
 
@@ -386,8 +218,6 @@ void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
   scale_kernel<<<grid_for(context, A.rows() * kWarp), kThreads, 0, context.stream()>>>(
       A.view(), d.data(), A.values());
   check_launch();
-  const CsrView<T, DeviceSpace> scaled = std::as_const(A).view();
-  if (scaled.remote != nullptr) A.set_remote(scaled_remote(context, d, scaled));
 }
 
 template <Scalar T>
@@ -400,8 +230,6 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double norm_1(CudaContext&, CsrView<T, DeviceSpace>);                                  \
-  template void absolute_row_sums(CudaContext&, CsrView<T, DeviceSpace>,                          \
-                                  BlockView<T, DeviceSpace>, Index);                              \
   template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
   template CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext&, CsrView<T, DeviceSpace>);    \
   template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \

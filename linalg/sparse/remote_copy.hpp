@@ -1,7 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <memory>
 #include <utility>
 
@@ -22,11 +22,12 @@ RemoteColumns<U, HostSpace> copy_of(HostContext& context,
   return copy;
 }
 
-/// A copy of the remote columns of A with their values rounded to U. Null if it has none.
+/// A copy of the remote columns of A with their values rounded to U. Null if processes do not share
+/// A.
 template <Scalar U, Scalar T>
-std::shared_ptr<const RemoteColumns<U, HostSpace>> remote_of(HostContext& context,
-                                                             const CsrView<T, HostSpace>& A) {
-  if (A.remote == nullptr) return nullptr;
+std::shared_ptr<const RemoteColumns<U, HostSpace>> remote_of(
+    HostContext& context, const DistributedCsrView<T, HostSpace>& A) {
+  if (!A.is_distributed()) return nullptr;
   return std::make_shared<const RemoteColumns<U, HostSpace>>(copy_of<U>(context, *A.remote));
 }
 

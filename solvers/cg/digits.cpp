@@ -25,9 +25,7 @@ template <Scalar T, class Ctx>
 LooseRows loose_rows_of(const LinearOperator<T, Ctx>& A, LooseRowsSearch& search) {
   if constexpr (std::same_as<typename Ctx::Space, HostSpace>) {
     const CsrView<T, HostSpace>* const stored = A.stored();
-    if (stored != nullptr && stored->remote == nullptr) {
-      return search.find(*stored, kWeakLink * *A.one_norm());
-    }
+    if (stored != nullptr) return search.find(*stored, kWeakLink * *A.one_norm());
   }
   return {};
 }

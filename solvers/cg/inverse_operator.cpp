@@ -13,7 +13,7 @@ constexpr Index kMaxIterations = 1000;  // mass matrices take some dozens
 
 template <Scalar T, class Ctx>
 InverseOperator<T, Ctx>::InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B,
-                                         CsrView<T, Space> matrix)
+                                         DistributedCsrView<T, Space> matrix)
     : LinearOperator<T, Ctx>(B.row_range(), B.column_range()), B_(&B), jacobi_(context, matrix) {}
 
 template <Scalar T, class Ctx>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
@@ -21,7 +21,7 @@ class InverseOperator final : public LinearOperator<T, Ctx> {
 
   /// Keeps a pointer to B. `matrix` is the same B as a stored matrix, and is not needed afterwards.
   /// Throws `OutOfMemory`.
-  InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B, CsrView<T, Space> matrix);
+  InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B, DistributedCsrView<T, Space> matrix);
 
   /// `stop` is called between the products of a solve. Once it returns true, the result of `apply`
   /// is unfinished.

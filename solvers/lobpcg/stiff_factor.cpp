@@ -57,7 +57,7 @@ HostCsrMatrix<double> part_of(HostContext& host, const CsrView<double, HostSpace
 template <Scalar T, class Ctx>
 CsrView<T, typename Ctx::Space> stored_matrix(const LinearOperator<T, Ctx>* op) {
   const CsrView<T, typename Ctx::Space>* stored = op != nullptr ? op->stored() : nullptr;
-  if (stored == nullptr || stored->remote != nullptr) return {};
+  if (stored == nullptr) return {};
   if (op->row_range().local != op->row_range().global) return {};
   return *stored;
 }

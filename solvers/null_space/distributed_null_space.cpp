@@ -17,13 +17,14 @@ constexpr int kMostRounds = 100;
 /// The rows of this process, whose components of the graph are followed to those of others.
 class Parts {
  public:
-  Parts(HostContext& context, const CsrView<double, HostSpace>& A)
+  Parts(HostContext& context, const DistributedCsrView<double, HostSpace>& A)
       : context_(context),
-        A_(A),
-        R_(A.remote->entries.view()),
+        A_(A.own),
+        R_(A.others().entries.view()),
         exchange_(context, *A.remote->lists),
-        values_(context, A.rows, 1),
-        remote_row_(static_cast<std::size_t>(A.rows), -1) {
+        halo_rows_(A.remote->lists->halo()),
+        values_(context, A_.rows, 1),
+        remote_row_(index(A_.rows), -1) {
     for (Index k = 0; k < R_.rows; ++k) remote_row_[index(A.remote->rows[index(k)])] = k;
   }
 
@@ -112,7 +113,7 @@ class Parts {
     for (Index i = 0; i < A_.rows; ++i) values_.view()(i, 0) = own[index(i)];
     exchange_.begin(context_, values_.view());
     const ConstBlockView<double, HostSpace> halo = exchange_.end(context_);
-    std::vector<double> values(index(A_.remote->lists->halo()));
+    std::vector<double> values(index(halo_rows_));
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = halo(static_cast<Index>(k), 0);
     return values;
   }
@@ -147,6 +148,7 @@ class Parts {
   CsrView<double, HostSpace> A_;
   CsrView<double, HostSpace> R_;  // the entries in columns of the halo
   HaloExchange<double, HostContext> exchange_;
+  Index halo_rows_;
   MultiVector<double, HostSpace> values_;
   std::vector<Index> remote_row_;  // of each row in R, or −1
   std::vector<Index> reached_;     // marked rows whose neighbours are to be marked
@@ -154,7 +156,7 @@ class Parts {
 
 }  // namespace
 
-bool shows_no_null_vector(HostContext& context, const CsrView<double, HostSpace>& A) {
+bool shows_no_null_vector(HostContext& context, const DistributedCsrView<double, HostSpace>& A) {
   Parts parts(context, A);
   if (!parts.regular({})) return false;
   const std::vector<double> roots = parts.roots_of_degrees();

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 
 namespace heddle {
 
@@ -12,6 +11,6 @@ namespace heddle {
 /// where a component may have a null vector, and where many messages would be needed to know,
 /// because paths in the graph pass often from process to process. No process needs memory for more
 /// than its rows and its halo. All processes of the context call it together.
-bool shows_no_null_vector(HostContext& context, const CsrView<double, HostSpace>& A);
+bool shows_no_null_vector(HostContext& context, const DistributedCsrView<double, HostSpace>& A);
 
 }  // namespace heddle

@@ -42,8 +42,8 @@ class LinearOperator {
   /// values, and block CG from the Rayleigh quotients of its search directions.
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
-  /// The rows of A that this process holds, in the memory of the context, if they are stored. Null
-  /// if they are not.
+  /// A in the memory of the context, if it is stored and this process holds all of its rows. Null
+  /// otherwise.
   virtual const CsrView<T, Space>* stored() const noexcept { return nullptr; }
 
   /// sums(i, 0) = Σ_j |A(i, j)| (sums rows×1). Returns false, and leaves `sums` as it is, if the

@@ -1,5 +1,5 @@
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <utility>
@@ -7,7 +7,7 @@
 namespace heddle {
 
 template <Scalar T, class Ctx>
-SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
+SparseOperator<T, Ctx>::SparseOperator(Ctx& context, DistributedCsr<T, Space> A,
                                        const SpmmOptions& options)
     : LinearOperator<T, Ctx>(row_range(A.view()), column_range(A.view())),
       owned_(std::move(A)),
@@ -16,7 +16,7 @@ SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrMatrix<T, Space> A,
       one_norm_(norm_1(context, matrix_)) {}
 
 template <Scalar T, class Ctx>
-SparseOperator<T, Ctx>::SparseOperator(Ctx& context, CsrView<T, Space> A,
+SparseOperator<T, Ctx>::SparseOperator(Ctx& context, DistributedCsrView<T, Space> A,
                                        const SpmmOptions& options)
     : LinearOperator<T, Ctx>(row_range(A), column_range(A)),
       matrix_(A),

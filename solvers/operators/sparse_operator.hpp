@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/spmm/spmm.hpp>
 
@@ -14,15 +14,20 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   using Space = typename Ctx::Space;
 
   /// Takes ownership of A, plans its products and computes ‖A‖₁ once.
-  SparseOperator(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& options = {});
+  SparseOperator(Ctx& context, DistributedCsr<T, Space> A, const SpmmOptions& options = {});
 
   /// The same for a matrix that belongs to the caller. It is not copied and must outlive the
   /// operator unchanged.
-  SparseOperator(Ctx& context, CsrView<T, Space> A, const SpmmOptions& options = {});
+  SparseOperator(Ctx& context, DistributedCsrView<T, Space> A, const SpmmOptions& options = {});
 
   std::optional<double> one_norm() const override { return one_norm_; }
-  const CsrView<T, Space>* stored() const noexcept override { return &matrix_; }
-  CsrView<T, Space> matrix() const noexcept { return matrix_; }
+  const CsrView<T, Space>* stored() const noexcept override {
+    return matrix_.is_distributed() ? nullptr : &matrix_.own;
+  }
+  /// The matrix. Throws `InvalidArgument` if processes share its rows.
+  CsrView<T, Space> matrix() const { return matrix_.whole(); }
+  /// The matrix, whose rows processes may share.
+  DistributedCsrView<T, Space> distributed_matrix() const noexcept { return matrix_; }
   const SpmmPlan<T, Ctx>& plan() const noexcept { return plan_; }
 
  protected:
@@ -32,8 +37,8 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   bool absolute_row_sums_into(Ctx& context, BlockView<T, Space> sums, Index terms) const override;
 
  private:
-  CsrMatrix<T, Space> owned_;  // empty where the caller owns the matrix
-  CsrView<T, Space> matrix_;
+  DistributedCsr<T, Space> owned_;  // empty where the caller owns the matrix
+  DistributedCsrView<T, Space> matrix_;
   SpmmPlan<T, Ctx> plan_;
   double one_norm_;
 };

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
@@ -15,13 +15,14 @@ namespace {
 
 /// Whether the processes of the context hold the rows of A together.
 template <Scalar T, class Ctx>
-bool is_shared(const Ctx& context, const CsrView<T, typename Ctx::Space>& A) {
-  return A.remote != nullptr && context.processes() != nullptr;
+bool is_shared(const Ctx& context, const DistributedCsrView<T, typename Ctx::Space>& A) {
+  return A.is_distributed() && context.processes() != nullptr;
 }
 
 /// The mean of the usable |d_i|, of a distributed A those of all processes. 1 if there is none.
 template <Scalar T, class Ctx>
-double mean_size(Ctx& context, const CsrView<T, typename Ctx::Space>& A, std::span<const T> d) {
+double mean_size(Ctx& context, const DistributedCsrView<T, typename Ctx::Space>& A,
+                 std::span<const T> d) {
   double mean = 0;  // updated as a mean, because a sum of large entries could overflow
   double count = 0;
   for (const T& value : d) {
@@ -45,8 +46,8 @@ T inverse_of(double size, bool root) noexcept {
 /// 1/|d_i|, with `root` its square root. Entries that need a replacement, see the header, are seen
 /// to on the host.
 template <Scalar T, class Ctx, class Space = typename Ctx::Space>
-Buffer<T, Space> inverted(Ctx& context, CsrView<T, Space> A, bool root) {
-  Buffer<T, Space> there = extract_diagonal(context, A);
+Buffer<T, Space> inverted(Ctx& context, DistributedCsrView<T, Space> A, bool root) {
+  Buffer<T, Space> there = extract_diagonal(context, A.own);
   Buffer<T, Space> inverse(context, there.size());
   const bool unusable = !invert_normal(context, there, root, inverse);
   if (!(is_shared<T>(context, A) ? context.agree(unusable) : unusable)) return inverse;
@@ -77,20 +78,22 @@ bool invert_normal(HostContext& context, const Buffer<T, HostSpace>& d, bool roo
 }
 
 template <Scalar T, class Ctx>
-Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A) {
+Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context,
+                                                DistributedCsrView<T, typename Ctx::Space> A) {
   return inverted<T>(context, A, false);
 }
 
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
-                                                     CsrView<T, typename Ctx::Space> A) {
+                                                     DistributedCsrView<T, typename Ctx::Space> A) {
   return inverted<T>(context, A, true);
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx)                                                                 \
-  template Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx&, CsrView<T, typename Ctx::Space>); \
-  template Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx&,                              \
-                                                                CsrView<T, typename Ctx::Space>);
+#define HEDDLE_INSTANTIATE(T, Ctx)                               \
+  template Buffer<T, typename Ctx::Space> inverse_diagonal(      \
+      Ctx&, DistributedCsrView<T, typename Ctx::Space>);         \
+  template Buffer<T, typename Ctx::Space> inverse_root_diagonal( \
+      Ctx&, DistributedCsrView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

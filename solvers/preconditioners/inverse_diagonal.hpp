@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 
 namespace heddle::detail {
 
@@ -9,11 +9,12 @@ namespace heddle::detail {
 /// positive for every A. The mean is that of all processes of the context if A is distributed over
 /// them, which then call this together. Throws `InvalidArgument` if A is not square.
 template <Scalar T, class Ctx>
-Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context, CsrView<T, typename Ctx::Space> A);
+Buffer<T, typename Ctx::Space> inverse_diagonal(Ctx& context,
+                                                DistributedCsrView<T, typename Ctx::Space> A);
 
 /// 1/√|d_i|, with the same replacements.
 template <Scalar T, class Ctx>
 Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
-                                                     CsrView<T, typename Ctx::Space> A);
+                                                     DistributedCsrView<T, typename Ctx::Space> A);
 
 }  // namespace heddle::detail

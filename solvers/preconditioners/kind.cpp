@@ -29,7 +29,7 @@ std::string PreconditionerKind::unsuitable(const PreconditionedProblem& problem)
         matrix_name(problem.matrix()),
         problem.stored ? "only products and the diagonal are there" : "only products are there");
   }
-  if (problem.distributed && !distributed) {
+  if (problem.distributed && !maker.serves_distributed()) {
     return "needs the whole matrix in one process; use chebyshev, block_jacobi, jacobi or none";
   }
   const bool of_far_end = problem.task == PreconditionedTask::eigenpairs &&

@@ -35,11 +35,16 @@ struct PreconditionerBytes {
   double setup = 0;   ///< at the peak of its setup if that exceeds `kept`, else 0
 };
 
-/// Makes a preconditioner for blocks of T and a matrix of U in the memory of `Ctx`. The matrix is
-/// not needed afterwards.
+/// Makes a preconditioner for blocks of T and a matrix in the memory of `Ctx`. The matrix is not
+/// needed afterwards.
+template <Scalar T, class Ctx, class Matrix>
+using MakePreconditionerFrom = std::function<std::unique_ptr<Preconditioner<T, Ctx>>(
+    Ctx&, Matrix, const PreconditionerOptions&, const SpmmOptions&)>;
+
+/// The same for a matrix of U whose rows processes may share.
 template <Scalar T, class Ctx, Scalar U = T>
-using MakePreconditioner = std::function<std::unique_ptr<Preconditioner<T, Ctx>>(
-    Ctx&, CsrView<U, typename Ctx::Space>, const PreconditionerOptions&, const SpmmOptions&)>;
+using MakePreconditioner =
+    MakePreconditionerFrom<T, Ctx, DistributedCsrView<U, typename Ctx::Space>>;
 
 /// One `MakePreconditioner` per pair of scalar and context, and per context one that rounds: it
 /// makes a preconditioner in single precision for a matrix in double precision.
@@ -55,8 +60,10 @@ class PreconditionerMaker {
   ///       return std::make_unique<MyPreconditioner<T, Ctx>>(context, A, options.integer("key"));
   ///     }
   ///
-  /// It may serve fewer pairs, by taking only a `HostContext&` for example. One that rounds returns
-  /// a `Preconditioner<float, Ctx>` for a `CsrView<double, typename Ctx::Space>`:
+  /// With a `DistributedCsrView` in place of the `CsrView`, it also serves matrices whose rows
+  /// processes share. It may serve fewer pairs, by taking only a `HostContext&` for example. One
+  /// that rounds returns a `Preconditioner<float, Ctx>` for a `CsrView<double, typename
+  /// Ctx::Space>`:
   ///
   ///     {[]<Scalar T, class Ctx>…, []<class Ctx>(Ctx& context, CsrView<double, …> A, …) {
   ///       return std::make_unique<MyPreconditioner<float, Ctx>>(context, A, …);
@@ -74,6 +81,9 @@ class PreconditionerMaker {
     return std::apply([](const auto&... pair) { return (static_cast<bool>(pair) || ...); }, pairs_);
   }
 
+  /// Whether a function takes a `DistributedCsrView`.
+  bool serves_distributed() const noexcept { return serves_distributed_; }
+
   /// The function for one pair, empty if the pair is not served.
   template <Scalar T, class Ctx, Scalar U = T>
   const MakePreconditioner<T, Ctx, U>& get() const noexcept {
@@ -81,9 +91,17 @@ class PreconditionerMaker {
   }
 
  private:
-  template <class Make, class F>
-  static void assign(Make& pair, const F& make) {
-    if constexpr (std::is_constructible_v<Make, const F&>) pair = make;
+  template <Scalar T, class Ctx, Scalar U, class Space, class F>
+  void assign(MakePreconditionerFrom<T, Ctx, DistributedCsrView<U, Space>>& pair, const F& make) {
+    using Whole = MakePreconditionerFrom<T, Ctx, CsrView<U, Space>>;
+    if constexpr (std::is_constructible_v<std::remove_reference_t<decltype(pair)>, const F&>) {
+      pair = make;
+      serves_distributed_ = true;
+    } else if constexpr (std::is_constructible_v<Whole, const F&>) {
+      pair = [make](Ctx& context, const DistributedCsrView<U, Space>& A,
+                    const PreconditionerOptions& options,
+                    const SpmmOptions& spmm) { return make(context, A.whole(), options, spmm); };
+    }
   }
 
   std::tuple<MakePreconditioner<float, HostContext>, MakePreconditioner<double, HostContext>,
@@ -95,6 +113,7 @@ class PreconditionerMaker {
 #endif
              >
       pairs_;
+  bool serves_distributed_ = false;
 };
 
 /// The description of one preconditioner, which is a row of `preconditioner_table`. To offer a
@@ -108,8 +127,6 @@ struct PreconditionerKind {
   /// Whether it approximates A⁻¹ so well that it suppresses the eigenvectors of the largest
   /// eigenvalues of A. It must not be used to find these.
   bool near_inverse = false;
-  /// Whether it serves distributed matrices, see `CsrView`.
-  bool distributed = false;
   /// Whether it depends on nothing but the matrix and the options, so that it also serves A(p, p)
   /// for a permutation p of the rows. Without it, rows keep the caller's order, see
   /// `Request::reorder`.
@@ -152,7 +169,8 @@ struct PreconditionerKind {
   /// Throws `InvalidArgument` if A is not square, the pair of scalar and context is not served, or
   /// the maker returns null, and `OutOfMemory`.
   template <Scalar T, class Ctx>
-  std::unique_ptr<Preconditioner<T, Ctx>> make(Ctx& context, CsrView<T, typename Ctx::Space> A,
+  std::unique_ptr<Preconditioner<T, Ctx>> make(Ctx& context,
+                                               DistributedCsrView<T, typename Ctx::Space> A,
                                                const PreconditionerOptions& options,
                                                const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
@@ -174,7 +192,7 @@ struct PreconditionerKind {
   /// `make`.
   template <class Ctx>
   PreconditionerStage<double, Ctx> lowered_stage(Ctx& context,
-                                                 CsrView<double, typename Ctx::Space> A,
+                                                 DistributedCsrView<double, typename Ctx::Space> A,
                                                  const PreconditionerOptions& options,
                                                  const SpmmOptions& spmm = {}) const {
     const auto& make_single = maker.template get<float, Ctx, double>();
@@ -199,8 +217,8 @@ struct PreconditionerKind {
   /// A schedule with `lowered_stage` alone.
   template <class Ctx>
   std::unique_ptr<PreconditionerSchedule<double, Ctx>> make_lowered(
-      Ctx& context, CsrView<double, typename Ctx::Space> A, const PreconditionerOptions& options,
-      const SpmmOptions& spmm = {}) const {
+      Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+      const PreconditionerOptions& options, const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
     auto stage = lowered_stage(context, A, options, spmm);
     cost.stop(context);
@@ -210,7 +228,8 @@ struct PreconditionerKind {
  private:
   template <Scalar T, class Ctx, Scalar U>
   std::unique_ptr<Preconditioner<T, Ctx>> made_by(const MakePreconditioner<T, Ctx, U>& make_pair,
-                                                  Ctx& context, CsrView<U, typename Ctx::Space> A,
+                                                  Ctx& context,
+                                                  DistributedCsrView<U, typename Ctx::Space> A,
                                                   const PreconditionerOptions& options,
                                                   const SpmmOptions& spmm) const {
     if (!make_pair) refuse_pair();

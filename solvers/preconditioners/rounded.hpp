@@ -21,6 +21,15 @@ CsrMatrix<T, Space> rounded(Ctx& context, CsrMatrix<U, Space> A) {
   }
 }
 
+template <Scalar T, class Ctx, Scalar U, class Space = typename Ctx::Space>
+DistributedCsr<T, Space> rounded(Ctx& context, DistributedCsr<U, Space> A) {
+  if constexpr (std::same_as<T, U>) {
+    return A;
+  } else {
+    return convert<T>(context, A.view());
+  }
+}
+
 /// The values rounded to T, in the context's memory.
 template <Scalar T, class Ctx, class Space = typename Ctx::Space>
 Buffer<T, Space> rounded(Ctx& context, Buffer<double, Space> values) {

@@ -60,10 +60,9 @@ std::string_view automatic_preconditioner(const PreconditionedProblem& problem);
 /// A is in the context's memory and is not needed afterwards. Throws as `PreconditionerTable::get`,
 /// `PreconditionerKind::options` and `PreconditionerKind::make` do.
 template <Scalar T, class Ctx>
-std::unique_ptr<Preconditioner<T, Ctx>> make_preconditioner(Ctx& context, std::string_view name,
-                                                            CsrView<T, typename Ctx::Space> A,
-                                                            const OptionValues& options = {},
-                                                            const SpmmOptions& spmm = {}) {
+std::unique_ptr<Preconditioner<T, Ctx>> make_preconditioner(
+    Ctx& context, std::string_view name, DistributedCsrView<T, typename Ctx::Space> A,
+    const OptionValues& options = {}, const SpmmOptions& spmm = {}) {
   const PreconditionerKind& kind = preconditioner_table().get(name);
   return kind.make<T>(context, A, kind.options(options), spmm);
 }

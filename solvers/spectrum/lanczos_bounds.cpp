@@ -3,9 +3,9 @@
 #include <concepts>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/packet.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
 #include <heddle/solvers/spectrum/lanczos_bounds.hpp>
@@ -23,7 +23,7 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  BorrowedMatrix(Ctx& context, CsrView<T, Space> A)
+  BorrowedMatrix(Ctx& context, DistributedCsrView<T, Space> A)
       : LinearOperator<T, Ctx>(row_range(A), column_range(A)), plan_(context, A, kernel()) {}
 
  protected:
@@ -107,14 +107,14 @@ SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index ste
 }
 
 template <Scalar T, class Ctx>
-SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A) {
+SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A) {
   BorrowedMatrix<T, Ctx> borrowed(context, A);
   return lanczos_bounds<T, Ctx>(context, borrowed);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \
   template SpectrumBounds lanczos_bounds(Ctx&, LinearOperator<T, Ctx>&, Index); \
-  template SpectrumBounds lanczos_bounds(Ctx&, CsrView<T, typename Ctx::Space>);
+  template SpectrumBounds lanczos_bounds(Ctx&, DistributedCsrView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 
 namespace heddle::detail {
@@ -26,6 +26,6 @@ SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index ste
 
 /// The same for a stored symmetric matrix A.
 template <Scalar T, class Ctx>
-SpectrumBounds lanczos_bounds(Ctx& context, CsrView<T, typename Ctx::Space> A);
+SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A);
 
 }  // namespace heddle::detail

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/distributed/global_rows.hpp>
 #include <heddle/spgemm/distributed.hpp>
 #include <heddle/spgemm/spgemm.hpp>
@@ -11,8 +11,8 @@ namespace heddle {
 namespace {
 
 /// [A_own A_remote]: the rows of this process, with the columns of the halo behind its own.
-HostCsrMatrix<double> side_by_side(HostContext& context, const CsrView<double, HostSpace>& A) {
-  const RemoteColumns<double, HostSpace>& remote = *A.remote;
+HostCsrMatrix<double> side_by_side(HostContext& context, const CsrView<double, HostSpace>& A,
+                                   const RemoteColumns<double, HostSpace>& remote) {
   const CsrView<double, HostSpace> R = remote.entries.view();
   HostCsrMatrix<double> both(context, A.rows, A.cols + remote.lists->halo(), A.nnz + R.nnz);
   std::int64_t place = 0;
@@ -88,14 +88,16 @@ HostCsrMatrix<double> stacked(HostContext& context, const CsrView<double, HostSp
 
 }  // namespace
 
-HostCsrMatrix<double> distributed_product(HostContext& context, CsrView<double, HostSpace> A,
+HostCsrMatrix<double> distributed_product(HostContext& context,
+                                          DistributedCsrView<double, HostSpace> A,
                                           CsrView<double, HostSpace> B_rows,
                                           const RowRange& columns) {
-  const HostCsrMatrix<double> halo = halo_rows(context, *A.remote->lists, B_rows);
+  const HostCsrMatrix<double> halo = halo_rows(context, *A.others().lists, B_rows);
   const CsrView<double, HostSpace> H = halo.view();
   const FewColumns few_columns(columns, {B_rows, H});
-  const HostCsrMatrix<double> few = spgemm<double>(context, side_by_side(context, A).view(),
-                                                   stacked(context, B_rows, H, few_columns).view());
+  const HostCsrMatrix<double> few =
+      spgemm<double>(context, side_by_side(context, A.own, A.others()).view(),
+                     stacked(context, B_rows, H, few_columns).view());
   const CsrView<double, HostSpace> C = few.view();
   HostCsrMatrix<double> product(context, C.rows, B_rows.cols, C.nnz);
   std::copy_n(C.row_offsets, C.rows + 1, product.row_offsets());

@@ -103,7 +103,7 @@ class NarrowPlan;
 template <class V>
 class NarrowPlan<V, HostContext> {
  public:
-  /// Rounds factor·A and keeps nothing of A. Throws `InvalidArgument` if A is distributed, or with
+  /// Rounds factor·A and keeps nothing of A. Throws `InvalidArgument` with
   /// the place of the first entry that is not finite after rounding, and `OutOfMemory`.
   template <Scalar T>
   NarrowPlan(HostContext& context, CsrView<T, HostSpace> A, double factor = 1);

@@ -5,13 +5,6 @@
 
 namespace heddle::detail {
 
-void refuse_distributed(std::string_view type) {
-  throw InvalidArgument(
-      fmt::format("products in {}: A is distributed over processes; products in single and double "
-                  "precision serve such matrices",
-                  type));
-}
-
 void refuse_entry(std::string_view type, Index row, Index column, double value) {
   throw InvalidArgument(fmt::format("entry ({}, {}) of A is {:g}, beyond the range of {}", row + 1,
                                     column + 1, value, type));

@@ -6,8 +6,6 @@
 /// What the plans of all backends refuse. `type` is the name of the number type.
 namespace heddle::detail {
 
-[[noreturn]] void refuse_distributed(std::string_view type);
-
 /// Refuses entry (row, column) of A, counted from 0, which is not finite in this type.
 [[noreturn]] void refuse_entry(std::string_view type, Index row, Index column, double value);
 
@@ -19,11 +17,6 @@ struct NarrowShape {
 
 [[noreturn]] void refuse_shapes(std::string_view type, const NarrowShape& A, const NarrowShape& B,
                                 const NarrowShape& X, const NarrowShape& C);
-
-template <class V, Scalar T, class Space>
-void check_narrow_matrix(const CsrView<T, Space>& A) {
-  if (A.remote != nullptr) refuse_distributed(narrow_name<V>());
-}
 
 template <class V, class Space>
 void check_narrow_shapes(Index rows, Index cols, const ConstNarrowView<V, Space>& B,

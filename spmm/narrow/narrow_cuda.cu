@@ -320,7 +320,6 @@ template <Scalar T>
 NarrowPlan<V, CudaContext>::NarrowPlan(CudaContext& context, CsrView<T, DeviceSpace> A,
                                        double factor)
     : rows_(A.rows), cols_(A.cols), nnz_(A.nnz) {
-  detail::check_narrow_matrix<V>(A);
   row_offsets_ = copied(context, A.row_offsets, A.rows + 1);
   columns_ = copied(context, A.columns, A.nnz);
   long_rows_ = rows_beyond(context, row_offsets_, kLongRow);

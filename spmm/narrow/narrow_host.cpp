@@ -15,7 +15,6 @@ constexpr Index kLeastRows = 256;
 /// factor·A with values of V.
 template <class V, Scalar T>
 HostCsrMatrix<float> rounded(HostContext& context, const CsrView<T, HostSpace>& A, double factor) {
-  detail::check_narrow_matrix<V>(A);
   HostCsrMatrix<float> result(context, A.rows, A.cols, A.nnz);
   std::copy_n(A.row_offsets, A.rows + 1, result.row_offsets());
   std::copy_n(A.columns, A.nnz, result.columns());

@@ -159,12 +159,13 @@ struct SpmmPlan<T, CudaContext>::State {
 };
 
 template <Scalar T>
-SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, CsrView<T, DeviceSpace> A,
+SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, DistributedCsrView<T, DeviceSpace> A,
                                    const SpmmOptions& options)
     : state_(std::make_unique<State>(
-          State{detail::MatrixKernels<T, DeviceSpace>(A, detail::cuda::device_features(context, A)),
+          State{detail::MatrixKernels<T, DeviceSpace>(
+                    A.own, detail::cuda::device_features(context, A.own)),
                 device_speed(context), parse_kernel(options.kernel), options})) {
-  if (A.remote == nullptr) return;
+  if (!A.is_distributed()) return;
   state_->remote =
       std::make_unique<detail::RemoteProduct<T, CudaContext>>(context, *A.remote, options);
 }
@@ -229,7 +230,7 @@ void SpmmPlan<T, CudaContext>::multiply_transposed(CudaContext& context, T alpha
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
   detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
   check_pitch(B);
-  if (A.remote != nullptr) {
+  if (state_->remote != nullptr) {
     throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
   }
   if (C.empty()) return;

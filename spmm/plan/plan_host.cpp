@@ -80,12 +80,13 @@ struct SpmmPlan<T, HostContext>::State {
 };
 
 template <Scalar T>
-SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, CsrView<T, HostSpace> A,
+SpmmPlan<T, HostContext>::SpmmPlan(HostContext& context, DistributedCsrView<T, HostSpace> A,
                                    const SpmmOptions& options)
-    : state_(std::make_unique<State>(State{A, options, choose_kernel(options.kernel), nullptr})) {
-  detail::KernelMatrix<T, HostSpace> matrix{A, {}};
+    : state_(
+          std::make_unique<State>(State{A.own, options, choose_kernel(options.kernel), nullptr})) {
+  detail::KernelMatrix<T, HostSpace> matrix{A.own, {}};
   state_->kernel = state_->row.make(context, matrix);
-  if (A.remote != nullptr) {
+  if (A.is_distributed()) {
     state_->remote =
         std::make_unique<detail::RemoteProduct<T, HostContext>>(context, *A.remote, options);
   }
@@ -131,7 +132,7 @@ void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha
                                                    BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
   detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
-  if (A.remote != nullptr) {
+  if (state_->remote != nullptr) {
     throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
   }
   if (C.empty()) return;

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/halo_exchange.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/spmm/epilogue.hpp>
 #include <heddle/spmm/spmm.hpp>
 

@@ -88,13 +88,13 @@ void expect_rows_of_whole(const MatricesByRows& matrices, int count, Index unkno
     EXPECT_EQ(made->A.rows(), all.A.rows());
     EXPECT_EQ(made->A.nnz(), all.A.nnz());
     EXPECT_EQ(made->A.largest(), all.A.largest());
-    expect_same_bits(made->A.view(), sent.problem.A.view());
-    expect_same_bits(made->A.view().remote->entries.view(),
-                     sent.problem.A.view().remote->entries.view());
+    const auto found = made->A.distributed_view(), wanted = sent.problem.A.distributed_view();
+    expect_same_bits(found.own, wanted.own);
+    expect_same_bits(found.others().entries.view(), wanted.others().entries.view());
     ASSERT_EQ(made->B.has_value(), matrices.B.has_value());
     if (!made->B) return;
     EXPECT_EQ(made->B->nnz(), all.B->nnz());
-    expect_same_bits(made->B->view(), sent.problem.B->view());
+    expect_same_bits(made->B->distributed_view().own, sent.problem.B->distributed_view().own);
   });
 }
 

@@ -6,7 +6,8 @@
 
 namespace heddle {
 template <Scalar T, class Ctx>
-BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A,
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context,
+                                                             DistributedCsrView<T, Space> A,
                                                              Index block_size,
                                                              const SpmmOptions& options)
     : BlockJacobiPreconditioner(context, detail::prepare_block_jacobi<T>(context, A, block_size),
@@ -14,9 +15,9 @@ BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrVi
 
 template <Scalar T, class Ctx>
 template <std::same_as<double> U>
-BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(Ctx& context, CsrView<U, Space> A,
-                                                             Index block_size,
-                                                             const SpmmOptions& options)
+BlockJacobiPreconditioner<T, Ctx>::BlockJacobiPreconditioner(
+    Ctx& context, DistributedCsrView<std::type_identity_t<U>, Space> A, Index block_size,
+    const SpmmOptions& options)
     : BlockJacobiPreconditioner(context, detail::prepare_block_jacobi<T>(context, A, block_size),
                                 options) {}
 
@@ -45,7 +46,7 @@ HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 
 #define HEDDLE_INSTANTIATE(Ctx)                                              \
   template BlockJacobiPreconditioner<float, Ctx>::BlockJacobiPreconditioner( \
-      Ctx&, CsrView<double, Ctx::Space>, Index, const SpmmOptions&);
+      Ctx&, DistributedCsrView<double, Ctx::Space>, Index, const SpmmOptions&);
 HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

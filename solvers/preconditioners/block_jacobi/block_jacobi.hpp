@@ -30,14 +30,14 @@ class BlockJacobiPreconditioner final : public Preconditioner<T, Ctx> {
   /// unknowns of its neighbours. The inverses are formed once, in double. A is in the context's
   /// memory and is not needed afterwards. Throws `InvalidArgument` if A is not square, or the block
   /// size is negative or exceeds `kMaxBlockSize`. Throws `OutOfMemory`.
-  BlockJacobiPreconditioner(Ctx& context, CsrView<T, Space> A, Index block_size = 0,
+  BlockJacobiPreconditioner(Ctx& context, DistributedCsrView<T, Space> A, Index block_size = 0,
                             const SpmmOptions& options = {});
 
   /// The same in single precision for an A in double precision: the inverses are formed from the
   /// entries in double, then rounded.
-  template <std::same_as<double> U>
-  BlockJacobiPreconditioner(Ctx& context, CsrView<U, Space> A, Index block_size = 0,
-                            const SpmmOptions& options = {});
+  template <std::same_as<double> U = double>
+  BlockJacobiPreconditioner(Ctx& context, DistributedCsrView<std::type_identity_t<U>, Space> A,
+                            Index block_size = 0, const SpmmOptions& options = {});
 
   Index blocks() const noexcept { return blocks_; }
   Index largest_block() const noexcept { return largest_block_; }

@@ -34,7 +34,6 @@ PreconditionerKind block_jacobi_kind() {
                     IntegerRange{1, BlockJacobiPreconditioner<double, HostContext>::kMaxBlockSize},
                 .fallback = "auto",
                 .aliases = {"block", "block_rows"}}},
-      .distributed = true,
       .any_row_order = true,
       .narrow_products = true,
       .describe_options =
@@ -44,12 +43,12 @@ PreconditionerKind block_jacobi_kind() {
           },
       .estimate_bytes = estimate_bytes,
       .maker = {
-          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options, const SpmmOptions& spmm) {
             return std::make_unique<BlockJacobiPreconditioner<T, Ctx>>(context, A,
                                                                        block_size(options), spmm);
           },
-          []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+          []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
                         const PreconditionerOptions& options,
                         const SpmmOptions& spmm) -> std::unique_ptr<Preconditioner<float, Ctx>> {
             if (options.products() == ProductPrecision::single_precision) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/block_jacobi_setup.hpp>
@@ -30,9 +30,11 @@ void check(Index rows, Index cols, Index block_size, Index max_block_size) {
 }  // namespace
 
 template <Scalar T, Scalar U>
-BlockJacobiSetup<T, HostSpace> prepare_block_jacobi(HostContext& context, CsrView<U, HostSpace> A,
+BlockJacobiSetup<T, HostSpace> prepare_block_jacobi(HostContext& context,
+                                                    DistributedCsrView<U, HostSpace> matrix,
                                                     Index block_size) {
   using Jacobi = BlockJacobiPreconditioner<T, HostContext>;
+  const CsrView<U, HostSpace>& A = matrix.own;
   check(A.rows, A.cols, block_size, Jacobi::kMaxBlockSize);
   const SetupCost cost(context);
   std::vector<Index> begins;
@@ -46,23 +48,25 @@ BlockJacobiSetup<T, HostSpace> prepare_block_jacobi(HostContext& context, CsrVie
   for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
     largest = std::max(largest, begins[k + 1] - begins[k]);
   }
-  return {cost, row_range(A), rounded<T>(context, inverse_diagonal_blocks(context, A, begins)),
+  return {cost, row_range(matrix), rounded<T>(context, inverse_diagonal_blocks(context, A, begins)),
           std::ssize(begins) - 1, largest};
 }
 
 template <Scalar T, Scalar U>
 BlockJacobiSetup<T, DeviceSpace> prepare_block_jacobi(CudaContext& context,
-                                                      CsrView<U, DeviceSpace> A, Index block_size) {
+                                                      DistributedCsrView<U, DeviceSpace> A,
+                                                      Index block_size) {
   const SetupCost cost(context);
   HostContext host;
-  auto setup = prepare_block_jacobi<T>(host, fetch(context, host, A).view(), block_size);
+  const HostCsrMatrix<U> own = fetch(context, host, A.own);
+  auto setup = prepare_block_jacobi<T>(host, DistributedCsrView(own.view()), block_size);
   return {cost, row_range(A), place(context, std::move(setup.inverse)), setup.blocks,
           setup.largest_block};
 }
 
-#define HEDDLE_INSTANTIATE_FOR(T, U, Ctx)                                                     \
-  template BlockJacobiSetup<T, Ctx::Space> prepare_block_jacobi(Ctx&, CsrView<U, Ctx::Space>, \
-                                                                Index);
+#define HEDDLE_INSTANTIATE_FOR(T, U, Ctx)                        \
+  template BlockJacobiSetup<T, Ctx::Space> prepare_block_jacobi( \
+      Ctx&, DistributedCsrView<U, Ctx::Space>, Index);
 #define HEDDLE_INSTANTIATE(Ctx)              \
   HEDDLE_INSTANTIATE_FOR(float, float, Ctx)  \
   HEDDLE_INSTANTIATE_FOR(float, double, Ctx) \

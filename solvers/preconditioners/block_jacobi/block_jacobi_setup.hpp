@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/solvers/operators/setup_cost.hpp>
 
@@ -20,12 +20,14 @@ struct BlockJacobiSetup {
 /// The blocks of A and their inverses, formed in double and rounded to T. Throws as the
 /// constructors of `BlockJacobiPreconditioner`.
 template <Scalar T, Scalar U>
-BlockJacobiSetup<T, HostSpace> prepare_block_jacobi(HostContext& context, CsrView<U, HostSpace> A,
+BlockJacobiSetup<T, HostSpace> prepare_block_jacobi(HostContext& context,
+                                                    DistributedCsrView<U, HostSpace> A,
                                                     Index block_size);
 
 /// The same for a matrix on a GPU. The inverses are computed on the host, once per matrix.
 template <Scalar T, Scalar U>
 BlockJacobiSetup<T, DeviceSpace> prepare_block_jacobi(CudaContext& context,
-                                                      CsrView<U, DeviceSpace> A, Index block_size);
+                                                      DistributedCsrView<U, DeviceSpace> A,
+                                                      Index block_size);
 
 }  // namespace heddle::detail

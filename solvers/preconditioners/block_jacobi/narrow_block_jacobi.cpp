@@ -9,7 +9,7 @@
 namespace heddle {
 
 template <class V, class Ctx>
-NarrowBlockJacobi<V, Ctx>::NarrowBlockJacobi(Ctx& context, CsrView<double, Space> A,
+NarrowBlockJacobi<V, Ctx>::NarrowBlockJacobi(Ctx& context, DistributedCsrView<double, Space> A,
                                              Index block_size)
     : NarrowBlockJacobi(context, detail::prepare_block_jacobi<double>(context, A, block_size)) {}
 

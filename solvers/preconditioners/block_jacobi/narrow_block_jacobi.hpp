@@ -23,7 +23,7 @@ class NarrowBlockJacobi final : public Preconditioner<float, Ctx> {
   using Space = typename Ctx::Space;
 
   /// The inverses are formed in double. Arguments and errors as for `BlockJacobiPreconditioner`.
-  NarrowBlockJacobi(Ctx& context, CsrView<double, Space> A, Index block_size = 0);
+  NarrowBlockJacobi(Ctx& context, DistributedCsrView<double, Space> A, Index block_size = 0);
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<float, Space> X,

@@ -1,7 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
@@ -26,15 +26,17 @@ ChebyshevSetup<float, Space> in_single(Ctx& context, ChebyshevSetup<double, Spac
 }  // namespace detail
 
 template <Scalar T, class Ctx>
-ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A,
-                                                         int degree, const SpmmOptions& options)
+ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context,
+                                                         DistributedCsrView<T, Space> A, int degree,
+                                                         const SpmmOptions& options)
     : ChebyshevPreconditioner(context, detail::prepare_chebyshev<T>(context, A, degree), degree,
                               options) {}
 
 template <Scalar T, class Ctx>
 template <std::same_as<double> U>
-ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A,
-                                                         int degree, const SpmmOptions& options)
+ChebyshevPreconditioner<T, Ctx>::ChebyshevPreconditioner(
+    Ctx& context, DistributedCsrView<std::type_identity_t<U>, Space> A, int degree,
+    const SpmmOptions& options)
     : ChebyshevPreconditioner(
           context,
           detail::in_single(context, detail::prepare_chebyshev<double>(context, A, degree)), degree,
@@ -134,7 +136,7 @@ HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 
 #define HEDDLE_INSTANTIATE(Ctx)                                          \
   template ChebyshevPreconditioner<float, Ctx>::ChebyshevPreconditioner( \
-      Ctx&, CsrView<double, Ctx::Space>, int, const SpmmOptions&);
+      Ctx&, DistributedCsrView<double, Ctx::Space>, int, const SpmmOptions&);
 HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -51,14 +51,14 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>, public Vari
   /// bound, and D by I. The smallest eigenvalue of A + σ I is near 0. `degree` is d, 0 for an
   /// automatic one, which stays `kFirstDegree` if A is indefinite. Throws `InvalidArgument` if A is
   /// not square or `degree` is negative. Throws `OutOfMemory`.
-  ChebyshevPreconditioner(Ctx& context, CsrView<T, Space> A, int degree = 0,
+  ChebyshevPreconditioner(Ctx& context, DistributedCsrView<T, Space> A, int degree = 0,
                           const SpmmOptions& options = {});
 
   /// The same in single precision for an A in double precision: β, Â and D are computed in double,
   /// then rounded.
-  template <std::same_as<double> U>
-  ChebyshevPreconditioner(Ctx& context, CsrView<U, Space> A, int degree = 0,
-                          const SpmmOptions& options = {});
+  template <std::same_as<double> U = double>
+  ChebyshevPreconditioner(Ctx& context, DistributedCsrView<std::type_identity_t<U>, Space> A,
+                          int degree = 0, const SpmmOptions& options = {});
 
   int degree() const noexcept override { return degree_; }      ///< that of the next product
   double upper_bound() const noexcept { return upper_bound_; }  ///< β
@@ -90,7 +90,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T, Ctx>, public Vari
   double upper_bound_;                        // β
   double middle_;                             // c, the middle of [β/κ, β] for the first degree
   Buffer<T, Space> scaling_;                  // D^(-1/2)/√c
-  CsrMatrix<T, Space> shifted_;               // Â + σ I − c I
+  DistributedCsr<T, Space> shifted_;          // Â + σ I − c I
   SpmmPlan<T, Ctx> plan_;                     // of shifted_
   MultiVector<T, Space> right_, odd_, even_;  // n×b, b ≥ the widest block so far
   SmallMatrix<double, Space> norms_;          // b×1

@@ -36,7 +36,6 @@ PreconditionerKind chebyshev_kind() {
                 .fallback = "auto",
                 .aliases = {"order", "poly_deg", "polynomial_degree"}}},
       .near_inverse = true,
-      .distributed = true,
       .any_row_order = true,
       .narrow_products = true,
       .describe_options =
@@ -46,12 +45,12 @@ PreconditionerKind chebyshev_kind() {
           },
       .estimate_bytes = estimate_bytes,
       .maker = {
-          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options, const SpmmOptions& spmm) {
             return std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, A, degree(options),
                                                                      spmm);
           },
-          []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+          []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
                         const PreconditionerOptions& options,
                         const SpmmOptions& spmm) -> std::unique_ptr<Preconditioner<float, Ctx>> {
             if (options.products() == ProductPrecision::single_precision) {
@@ -60,7 +59,8 @@ PreconditionerKind chebyshev_kind() {
             }
             return with_narrow_float(
                 options.products(), [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
-                  return std::make_unique<NarrowChebyshev<V, Ctx>>(context, A, degree(options));
+                  return std::make_unique<NarrowChebyshev<V, Ctx>>(context, A.whole(),
+                                                                   degree(options));
                 });
           }},
   };

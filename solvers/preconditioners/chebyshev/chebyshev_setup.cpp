@@ -35,9 +35,8 @@ int first_degree(int degree) noexcept {
 double middle_over_half_width(int degree) noexcept { return std::cosh(std::acosh(2.0) / degree); }
 
 template <Scalar T, class Ctx>
-ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context,
-                                                         CsrView<T, typename Ctx::Space> A,
-                                                         int degree, double roundoff) {
+ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(
+    Ctx& context, DistributedCsrView<T, typename Ctx::Space> A, int degree, double roundoff) {
   if (degree < 0) {
     throw InvalidArgument("ChebyshevPreconditioner: the degree must not be negative, it is " +
                           std::to_string(degree));
@@ -50,7 +49,7 @@ ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context,
   if (spectrum.smallest_ritz < 0) {
     // Of an indefinite A, scaling would move the eigenvalues at the smallest end of A, which come
     // from large entries, away from the end of the spectrum.
-    setup.scaling = ones<T>(context, A.rows);
+    setup.scaling = ones<T>(context, A.own.rows);
     setup.shifted = {};
     setup.shifted = with_stored_diagonal<T>(context, A);
     spectrum = lanczos_bounds<T>(context, setup.shifted.view());
@@ -64,8 +63,8 @@ ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context,
   setup.indefinite = shift > 0;
   const double x = middle_over_half_width(first_degree(degree));
   setup.middle = setup.upper_bound * x / (x + 1);  // c + e = β
-  shift_diagonal(context, shift - setup.middle, setup.shifted);
-  const BlockView<T, typename Ctx::Space> d(setup.scaling.data(), A.rows, 1, 1);
+  shift_diagonal(context, shift - setup.middle, setup.shifted.own());
+  const BlockView<T, typename Ctx::Space> d(setup.scaling.data(), A.own.rows, 1, 1);
   axpby<T>(context, 0, d, 1 / std::sqrt(setup.middle), d);
   return setup;
 }
@@ -92,8 +91,8 @@ Index suitable_degree(Ctx& context, ConstBlockView<T, typename Ctx::Space> X,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                             \
-  template ChebyshevSetup<T, Ctx::Space> prepare_chebyshev(Ctx&, CsrView<T, Ctx::Space>, int,  \
-                                                           double);                            \
+  template ChebyshevSetup<T, Ctx::Space> prepare_chebyshev(                                    \
+      Ctx&, DistributedCsrView<T, Ctx::Space>, int, double);                                   \
   template Index suitable_degree(Ctx&, ConstBlockView<T, Ctx::Space>, std::span<const double>, \
                                  ConstBlockView<T, Ctx::Space>, double, double, int,           \
                                  const DegreeScratch<T, Ctx::Space>&);

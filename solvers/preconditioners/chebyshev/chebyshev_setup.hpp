@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cmath>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <span>
 #include <utility>
@@ -12,11 +12,11 @@ namespace heddle::detail {
 /// The parts of the preconditioner, in the memory of `Space`.
 template <Scalar T, class Space>
 struct ChebyshevSetup {
-  Buffer<T, Space> scaling;     // D^(-1/2)/√c
-  CsrMatrix<T, Space> shifted;  // Â + σ I − c I
-  double upper_bound = 0;       // β
-  double middle = 0;            // c
-  bool indefinite = false;      // whether σ > 0
+  Buffer<T, Space> scaling;          // D^(-1/2)/√c
+  DistributedCsr<T, Space> shifted;  // Â + σ I − c I
+  double upper_bound = 0;            // β
+  double middle = 0;                 // c
+  bool indefinite = false;           // whether σ > 0
 };
 
 /// The degree that a request for `degree` begins with: 0 stands for an automatic one.
@@ -28,9 +28,8 @@ double middle_over_half_width(int degree) noexcept;
 /// Computes the parts for A. β also bounds the spectrum of every matrix that rounding Â to numbers
 /// with this relative error can give. Throws as the constructors of the preconditioners.
 template <Scalar T, class Ctx>
-ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(Ctx& context,
-                                                         CsrView<T, typename Ctx::Space> A,
-                                                         int degree, double roundoff = 0);
+ChebyshevSetup<T, typename Ctx::Space> prepare_chebyshev(
+    Ctx& context, DistributedCsrView<T, typename Ctx::Space> A, int degree, double roundoff = 0);
 
 /// Memory for `suitable_degree`, in the memory of `Space`.
 template <Scalar T, class Space>

@@ -41,7 +41,7 @@ NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, detail::ChebyshevSetup<do
       degree_(detail::first_degree(degree)),
       upper_bound_(setup.upper_bound),
       middle_(setup.middle),
-      plan_(context, setup.shifted.view(), 1 / setup.middle),
+      plan_(context, setup.shifted.own().view(), 1 / setup.middle),
       columns_(detail::rounded<float>(context, std::move(setup.scaling))) {}
 
 template <class V, class Ctx>

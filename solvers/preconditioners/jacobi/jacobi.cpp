@@ -1,13 +1,13 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 
 namespace heddle {
 
 template <Scalar T, class Ctx>
-JacobiPreconditioner<T, Ctx>::JacobiPreconditioner(Ctx& context, CsrView<T, Space> A)
+JacobiPreconditioner<T, Ctx>::JacobiPreconditioner(Ctx& context, DistributedCsrView<T, Space> A)
     : Preconditioner<T, Ctx>(row_range(A), column_range(A)),
       inverse_diagonal_(detail::inverse_diagonal<T>(context, A)) {}
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 
 namespace heddle {
@@ -15,7 +16,7 @@ class JacobiPreconditioner final : public Preconditioner<T, Ctx> {
 
   /// Computes the inverse of the diagonal. A is in the context's memory and is not needed
   /// afterwards. Throws `InvalidArgument` if A is not square. Throws `OutOfMemory`.
-  JacobiPreconditioner(Ctx& context, CsrView<T, Space> A);
+  JacobiPreconditioner(Ctx& context, DistributedCsrView<T, Space> A);
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;

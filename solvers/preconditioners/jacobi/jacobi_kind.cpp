@@ -8,7 +8,6 @@ PreconditionerKind jacobi_kind() {
       .name = "jacobi",
       .doc = "divides each row by its diagonal entry",
       .needs = MatrixAccess::diagonal,
-      .distributed = true,
       .any_row_order = true,
       .estimate_bytes =
           [](const PreconditionerSizes& sizes, const PreconditionerOptions&) {
@@ -16,7 +15,7 @@ PreconditionerKind jacobi_kind() {
                                        .setup = sizes.vector_bytes(2)};
           },
       .maker =
-          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions&, const SpmmOptions&) {
             return std::make_unique<JacobiPreconditioner<T, Ctx>>(context, A);
           },

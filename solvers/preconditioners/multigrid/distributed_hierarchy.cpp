@@ -5,15 +5,10 @@
 #include <heddle/linalg/distributed/distribute.hpp>
 #include <heddle/linalg/distributed/global_rows.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/linalg/sparse/csr_ops.hpp>
-#include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
-#include <heddle/solvers/preconditioners/multigrid/levels.hpp>
-#include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
+#include <heddle/solvers/preconditioners/multigrid/local_levels.hpp>
 #include <heddle/spgemm/distributed.hpp>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,25 +19,18 @@ constexpr Index kGatheredRows = 4000;  // a cycle below costs about what its mes
 /// Where aggregates within processes are no coarser, a level of so many rows is gathered as it is.
 constexpr Index kMostGatheredRows = 20000;
 
-/// The grid of a level that processes share, with their ranges of its rows.
+using Shared = DistributedCsr<double, HostSpace>;
+
+/// The grid of a level that processes share.
 struct SharedGrid {
-  Grid<HostSpace> grid;
-  RowRanges ranges;
+  Grid<HostSpace> own;  ///< with the rows of this process in its own columns
+  std::shared_ptr<const RemoteColumns<double, HostSpace>> remote;
+  RowRanges ranges;  ///< of the rows of all processes
 
-  Index rows() const noexcept { return ranges.rows(); }
+  DistributedCsrView<double, HostSpace> matrix() const noexcept {
+    return {own.A.view(), remote.get()};
+  }
 };
-
-/// A coarser grid with the P and Pᵀ that lead to it, all of them distributed.
-struct CoarserShared {
-  SharedGrid shared;
-  HostCsrMatrix<double> P, Pt;
-  Index aggregates = 0;  // of nodes of this process
-  bool gathers = false;  // whether every process shall have the whole of it
-};
-
-double entries_of(HostContext& context, const HostCsrMatrix<double>& A) {
-  return static_cast<double>(total_rows(context, local_entries(A.view())));
-}
 
 /// Ones on the diagonal in rows first … first + local − 1, with columns in global numbers.
 HostCsrMatrix<double> identity_rows(HostContext& context, const RowRange& rows) {
@@ -56,19 +44,6 @@ HostCsrMatrix<double> identity_rows(HostContext& context, const RowRange& rows) 
   return ones;
 }
 
-/// Nodes that are connected to nodes of other processes alone become aggregates of their own, for
-/// the coarser level to see these connections.
-void add_border_nodes(HostContext& context, const Grid<HostSpace>& grid,
-                      Aggregates<HostSpace>& aggregates) {
-  const Buffer<std::int32_t, HostSpace> of_row = node_of_rows(context, grid);
-  const Buffer<std::int32_t, HostSpace>& rows = grid.A.remote()->rows;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto node = static_cast<std::size_t>(of_row[static_cast<std::size_t>(rows[k])]);
-    std::int32_t& aggregate = aggregates.of_node[node];
-    if (aggregate < 0) aggregate = static_cast<std::int32_t>(aggregates.count++);
-  }
-}
-
 /// T with columns in global numbers.
 HostCsrMatrix<double> numbered(HostContext& context, const HostCsrMatrix<double>& T,
                                const RowRange& columns) {
@@ -80,68 +55,6 @@ HostCsrMatrix<double> numbered(HostContext& context, const HostCsrMatrix<double>
     return static_cast<std::int32_t>(columns.first + column);
   });
   return rows;
-}
-
-/// Whether A P would need too many multiplications. Rows of P on other processes count as those of
-/// this one do on average.
-bool fills(HostContext& context, const HostCsrMatrix<double>& A,
-           const HostCsrMatrix<double>& P_rows) {
-  const double mean =
-      static_cast<double>(P_rows.nnz()) / static_cast<double>(std::max<Index>(P_rows.rows(), 1));
-  double counts[] = {multiplications(context, A.view(), P_rows.view()) +
-                         mean * static_cast<double>(A.remote()->entries.nnz()),
-                     static_cast<double>(local_entries(A.view()))};
-  context.processes()->sum(counts);
-  return counts[0] > kMostProducts * counts[1];
-}
-
-/// The rows of P on this process, with columns in global numbers, see `smoothed_prolongator`.
-HostCsrMatrix<double> prolongator_rows(HostContext& context, const Grid<HostSpace>& grid,
-                                       const NodeGraph<HostSpace>& strong,
-                                       HostCsrMatrix<double> T_rows, const RowRange& columns,
-                                       double bound) {
-  HostCsrMatrix<double> P_rows = distributed_product(
-      context, prolongation_smoother(context, grid, strong, bound).view(), T_rows.view(), columns);
-  return fills(context, grid.A, P_rows) ? std::move(T_rows) : std::move(P_rows);
-}
-
-/// The next coarser grid. Nothing if it would not be smaller.
-std::optional<CoarserShared> coarser_grid(HostContext& context, const SharedGrid& fine,
-                                          double bound) {
-  const Grid<HostSpace>& grid = fine.grid;
-  const NodeGraph<HostSpace> strong =
-      strong_connections(context, grid, strength_threshold(grid.near_null.cols()));
-  Aggregates<HostSpace> aggregates = aggregate(context, strong);
-  add_border_nodes(context, grid, aggregates);
-  TentativeProlongator<HostSpace> tentative = tentative_prolongator(context, grid, aggregates);
-  const RowRanges coarse = ranges_of_all(*context.processes(), tentative.T.cols());
-  const auto most = kLeastReduction * static_cast<double>(fine.rows());
-  if (coarse.rows() == 0 || static_cast<double>(coarse.rows()) > most) return {};
-  const int rank = context.processes()->rank();
-  const RowRange rows = fine.ranges.of(rank), columns = coarse.of(rank);
-  const HostCsrMatrix<double> P_rows = prolongator_rows(
-      context, grid, strong, numbered(context, tentative.T, columns), columns, bound);
-  CoarserShared made;
-  made.aggregates = aggregates.count;
-  made.P = distribute<double>(context, P_rows.view(), rows, coarse);
-  made.Pt = distribute<double>(context, transposed_rows(context, made.P.view()).view(), columns,
-                               fine.ranges);
-  const HostCsrMatrix<double> AP =
-      distributed_product(context, grid.A.view(), P_rows.view(), columns);
-  const HostCsrMatrix<double> product =
-      distributed_product(context, made.Pt.view(), AP.view(), columns);
-  Grid<HostSpace>& next = made.shared.grid;
-  next.A = with_stored_diagonal<double>(
-      context, distribute<double>(context, product.view(), columns, coarse).view());
-  next.nodes = std::move(tentative.nodes);
-  next.near_null = std::move(tentative.near_null);
-  made.shared.ranges = coarse;
-  made.gathers = coarse.rows() <= kGatheredRows;
-  Buffer<double, HostSpace> scaling = extract_diagonal<double>(context, next.A.view());
-  to_unit_scaling(context, scaling);
-  scale_symmetrically(context, scaling, next.A);
-  scale_coarse_side(context, scaling, made.P, made.Pt, next.near_null.view());
-  return made;
 }
 
 /// So many numbers, in memory of the context.
@@ -168,132 +81,197 @@ Buffer<std::int64_t, HostSpace> all_nodes(HostContext& context, const Grid<HostS
   return copied(context, nodes.data(), nodes.size());
 }
 
-/// The whole grid, on every process.
-Grid<HostSpace> gathered(HostContext& context, const Grid<HostSpace>& grid) {
-  Grid<HostSpace> whole;
-  whole.A = all_rows(context, global_rows(context, grid.A.view()).view());
-  whole.nodes = all_nodes(context, grid);
-  whole.near_null = all_rows(context, std::as_const(grid.near_null).view());
-  return whole;
-}
+/// The operations of `add_levels` for levels that processes share, on the host.
+class SharedLevels {
+ public:
+  using Space = HostSpace;
+  using Matrix = Shared;
+  using LevelGrid = SharedGrid;
+  using Columns = RowRanges;
+  using Prolongator = HostCsrMatrix<double>;  // its rows on this process, with global columns
+  using Coarser = CoarserLevel<SharedLevels>;
 
-/// A, in memory of `context`.
-HostCsrMatrix<double> moved_to(HostContext& context, const HostCsrMatrix<double>& A) {
-  return convert<double>(context, A.view());
-}
+  explicit SharedLevels(HostContext& context) : context_(&context) {}
 
-/// Appends the levels of `grid` and all coarser ones, which every process makes for itself. The
-/// context of the others takes part in no sums.
-void add_gathered_levels(HostContext& context, Grid<HostSpace> grid, EntryCount count,
-                         Hierarchy<HostSpace>& made) {
-  HostContext alone(context.threads());
-  Hierarchy<HostSpace> rest;
-  rest.levels = std::move(made.levels);
-  const std::size_t distributed = rest.levels.size();
-  add_levels(alone, std::move(grid), count, rest);
-  made.levels = std::move(rest.levels);
-  for (std::size_t l = distributed; l < made.levels.size(); ++l) {
-    HierarchyLevel<HostSpace>& level = made.levels[l];
-    level.A = moved_to(context, level.A);
-    if (l + 1 == made.levels.size()) continue;
-    level.P = moved_to(context, level.P);
-    level.Pt = moved_to(context, level.Pt);
+  HostContext& context() const noexcept { return *context_; }
+  const Grid<HostSpace>& own(const SharedGrid& grid) const noexcept { return grid.own; }
+  DistributedCsrView<double, HostSpace> matrix(const SharedGrid& grid) const noexcept {
+    return grid.matrix();
   }
-  if (rest.coarse_inverse.rows() > 0) {
-    made.coarse_inverse = moved_to(context, rest.coarse_inverse);
+  Shared take_matrix(SharedGrid grid) const { return {std::move(grid.own.A), grid.remote}; }
+  Index rows(const SharedGrid& grid) const noexcept { return grid.ranges.rows(); }
+  double entries(const SharedGrid& grid) const {
+    return static_cast<double>(total_rows(*context_, local_entries(grid.matrix())));
   }
-}
+  RowRanges columns(Index local) const { return ranges_of_all(processes(), local); }
+  Index total(const RowRanges& columns) const noexcept { return columns.rows(); }
 
-/// P = Pᵀ = I, from a grid to itself, to be gathered.
-CoarserShared unchanged(HostContext& context, const SharedGrid& fine) {
-  const RowRange rows = fine.ranges.of(context.processes()->rank());
-  const HostCsrMatrix<double> ones = identity_rows(context, rows);
-  CoarserShared made;
-  made.shared.ranges = fine.ranges;
-  made.shared.grid.A = moved_to(context, fine.grid.A);
-  made.shared.grid.nodes = copied(context, fine.grid.nodes.data(), fine.grid.nodes.size());
-  made.shared.grid.near_null = MultiVector<double, HostSpace>(context, fine.grid.near_null.rows(),
-                                                              fine.grid.near_null.cols());
-  copy<double>(context, fine.grid.near_null.view(), made.shared.grid.near_null.view());
-  made.P = distribute<double>(context, ones.view(), rows, fine.ranges);
-  made.Pt = distribute<double>(context, ones.view(), rows, fine.ranges);
-  made.aggregates = fine.grid.node_count();
-  made.gathers = true;
-  return made;
-}
+  SharedGrid grid(Shared A, Buffer<std::int64_t, HostSpace> nodes,
+                  MultiVector<double, HostSpace> near_null, RowRanges ranges) const {
+    auto remote = A.remote();
+    return {{std::move(A.own()), std::move(nodes), std::move(near_null)},
+            std::move(remote),
+            std::move(ranges)};
+  }
 
-/// The grid after `fine`: a coarser one, or `fine` itself, to be gathered, where that is small or
-/// aggregates within processes would not be coarser. Nothing if it is too large for that.
-std::optional<CoarserShared> next_grid(HostContext& context, const SharedGrid& fine, double bound) {
-  std::optional<CoarserShared> next;
-  if (fine.rows() > kCoarsestRows) next = coarser_grid(context, fine, bound);
-  if (!next && fine.rows() <= kMostGatheredRows) next = unchanged(context, fine);
-  return next;
-}
+  /// The first row of all processes with a negative diagonal entry, the same on all of them.
+  std::optional<NegativeEntry> first_negative_entry(
+      const DistributedCsrView<double, HostSpace>& A) const {
+    const auto first = first_negative(*context_, extract_diagonal<double>(*context_, A.own));
+    NegativeEntry here{-1, 0};
+    if (first) here = {row_range(A).first + first->row, first->value};
+    std::vector<NegativeEntry> all(static_cast<std::size_t>(processes().size()));
+    processes().gather_all(&here, all.data(), sizeof here);
+    for (const NegativeEntry& entry : all) {
+      if (entry.row >= 0) return entry;
+    }
+    return {};
+  }
 
-/// Makes `next` the level that every process has the whole of, with all coarser ones, and sets what
-/// leads to it from the last level.
-void gather_levels(HostContext& context, CoarserShared next, EntryCount count,
-                   Hierarchy<HostSpace>& made) {
-  const RowRanges& ranges = next.shared.ranges;
-  const RowRange all = RowRange::whole(ranges.rows());
-  HierarchyLevel<HostSpace>& level = made.levels.back();
-  level.P = global_rows(context, next.P.view());
-  level.Pt = std::move(next.Pt);
-  level.gather = distribute<double>(context, identity_rows(context, all).view(), all, ranges);
-  add_gathered_levels(context, gathered(context, next.shared.grid), count, made);
-}
+  /// Aggregates of nodes of one process. Nodes that are connected to nodes of other processes alone
+  /// become aggregates of their own, for the coarser level to see these connections.
+  Aggregates<HostSpace> aggregates(const SharedGrid& grid,
+                                   const NodeGraph<HostSpace>& strong) const {
+    Aggregates<HostSpace> made = aggregate(*context_, strong);
+    const Buffer<std::int32_t, HostSpace> of_row = node_of_rows(*context_, grid.own);
+    const Buffer<std::int32_t, HostSpace>& rows = grid.remote->rows;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto node = static_cast<std::size_t>(of_row[static_cast<std::size_t>(rows[k])]);
+      std::int32_t& aggregate = made.of_node[node];
+      if (aggregate < 0) aggregate = static_cast<std::int32_t>(made.count++);
+    }
+    return made;
+  }
+
+  /// See `smoothed_prolongator`, and `LocalLevels` for where it is T.
+  Prolongator prolongator(const SharedGrid& grid, const NodeGraph<HostSpace>& strong,
+                          HostCsrMatrix<double> T, const RowRanges& columns, double bound) const {
+    HostCsrMatrix<double> T_rows = numbered(*context_, T, own_range(columns));
+    const Shared smoother =
+        prolongation_smoother(*context_, grid.own, grid.matrix(), strong, bound);
+    HostCsrMatrix<double> P_rows =
+        distributed_product(*context_, smoother.view(), T_rows.view(), own_range(columns));
+    return fills(grid.matrix(), P_rows) ? std::move(T_rows) : std::move(P_rows);
+  }
+
+  CoarseProducts<Shared> products(const SharedGrid& fine, const Prolongator& P_rows,
+                                  const RowRanges& coarse) const {
+    const RowRange rows = own_range(fine.ranges), columns = own_range(coarse);
+    Shared P = distribute<double>(*context_, P_rows.view(), rows, coarse);
+    Shared Pt = distribute<double>(*context_, transposed_rows(*context_, P.view()).view(), columns,
+                                   fine.ranges);
+    const HostCsrMatrix<double> AP =
+        distributed_product(*context_, fine.matrix(), P_rows.view(), columns);
+    const HostCsrMatrix<double> product =
+        distributed_product(*context_, Pt.view(), AP.view(), columns);
+    return {with_stored_diagonal<double>(
+                *context_, distribute<double>(*context_, product.view(), columns, coarse).view()),
+            std::move(P), std::move(Pt)};
+  }
+
+  /// The level after `fine`: a coarser one, or `fine` itself, to be gathered, where that is small
+  /// or aggregates within processes would not be coarser. Nothing if it is too large for that.
+  std::optional<Coarser> next(const SharedGrid& fine, Index, double bound) const {
+    std::optional<Coarser> made;
+    if (rows(fine) > kCoarsestRows) made = coarser_level(*this, fine, bound);
+    if (made) made->gathers = rows(made->grid) <= kGatheredRows;
+    if (!made && rows(fine) <= kMostGatheredRows) made = unchanged(fine);
+    return made;
+  }
+
+  /// Makes `next` the level that every process has the whole of, with all coarser ones, and sets
+  /// what leads to it from the last level. The context of the others takes part in no sums.
+  void gather(Coarser next, const EntryCount& count, Hierarchy<HostSpace>& made) const {
+    const RowRanges& ranges = next.grid.ranges;
+    const RowRange all = RowRange::whole(ranges.rows());
+    HierarchyLevel<HostSpace>& level = made.levels.back();
+    level.P = global_rows(*context_, next.P.view());
+    level.Pt = std::move(next.Pt);
+    level.gather = distribute<double>(*context_, identity_rows(*context_, all).view(), all, ranges);
+    HostContext alone(context_->threads());
+    Hierarchy<HostSpace> rest;
+    rest.levels = std::move(made.levels);
+    const std::size_t distributed = rest.levels.size();
+    add_levels(LocalLevels<HostContext>(alone), gathered(next.grid), count, rest);
+    made.levels = std::move(rest.levels);
+    for (std::size_t l = distributed; l < made.levels.size(); ++l) {
+      HierarchyLevel<HostSpace>& whole = made.levels[l];
+      whole.A = moved(whole.A.own());
+      if (l + 1 == made.levels.size()) continue;
+      whole.P = moved(whole.P.own());
+      whole.Pt = moved(whole.Pt.own());
+    }
+    if (rest.coarse_inverse.rows() > 0) made.coarse_inverse = moved(rest.coarse_inverse);
+  }
+
+  /// A last level that is not gathered has no inverse.
+  void end(Hierarchy<HostSpace>&) const noexcept {}
+
+ private:
+  Processes& processes() const noexcept { return *context_->processes(); }
+  RowRange own_range(const RowRanges& ranges) const { return ranges.of(processes().rank()); }
+
+  /// A, in memory of the context.
+  HostCsrMatrix<double> moved(const HostCsrMatrix<double>& A) const {
+    return convert<double>(*context_, A.view());
+  }
+
+  /// Whether A P would need too many multiplications. Rows of P on other processes count as those
+  /// of this one do on average.
+  bool fills(const DistributedCsrView<double, HostSpace>& A,
+             const HostCsrMatrix<double>& P_rows) const {
+    const double mean =
+        static_cast<double>(P_rows.nnz()) / static_cast<double>(std::max<Index>(P_rows.rows(), 1));
+    double counts[] = {multiplications(*context_, A.own, P_rows.view()) +
+                           mean * static_cast<double>(A.remote->entries.nnz()),
+                       static_cast<double>(local_entries(A))};
+    processes().sum(counts);
+    return counts[0] > kMostProducts * counts[1];
+  }
+
+  /// P = Pᵀ = I, from a grid to itself, to be gathered.
+  Coarser unchanged(const SharedGrid& fine) const {
+    const RowRange rows = own_range(fine.ranges);
+    const HostCsrMatrix<double> ones = identity_rows(*context_, rows);
+    const Grid<HostSpace>& own = fine.own;
+    MultiVector<double, HostSpace> near_null(*context_, own.near_null.rows(), own.near_null.cols());
+    copy<double>(*context_, own.near_null.view(), near_null.view());
+    return {{{moved(own.A), copied(*context_, own.nodes.data(), own.nodes.size()),
+              std::move(near_null)},
+             fine.remote,
+             fine.ranges},
+            distribute<double>(*context_, ones.view(), rows, fine.ranges),
+            distribute<double>(*context_, ones.view(), rows, fine.ranges),
+            own.node_count(),
+            true};
+  }
+
+  /// The whole grid, on every process.
+  Grid<HostSpace> gathered(const SharedGrid& grid) const {
+    return {all_rows(*context_, global_rows(*context_, grid.matrix()).view()),
+            all_nodes(*context_, grid.own),
+            all_rows(*context_, std::as_const(grid.own.near_null).view())};
+  }
+
+  HostContext* context_;
+};
 
 }  // namespace
 
-Hierarchy<HostSpace> distributed_hierarchy(HostContext& context, CsrView<double, HostSpace> A,
+Hierarchy<HostSpace> distributed_hierarchy(HostContext& context,
+                                           const DistributedCsrView<double, HostSpace>& A,
                                            const MultigridOptions& options, double roundoff) {
-  Stopwatch stopwatch;
-  Hierarchy<HostSpace> made{.roundoff = roundoff};
-  SharedGrid fine{{}, ranges_of_all(*context.processes(), A.rows)};
-  std::tie(fine.grid, made.scaling) = finest_grid(context, A, options);
-  EntryCount count{entries_of(context, fine.grid.A), 0};
-  count.most = kMostComplexity * count.entries;
-  while (true) {
-    const double bound = upper_bound(context, fine.grid.A.view(), roundoff_of_next(made));
-    made.levels.push_back({.upper_bound = bound});
-    HierarchyLevel<HostSpace>& level = made.levels.back();
-    std::optional<CoarserShared> next = next_grid(context, fine, bound);
-    if (next) count.entries += entries_of(context, next->shared.grid.A);
-    level.A = std::move(fine.grid.A);
-    level.seconds = stopwatch.lap();
-    if (!next || count.entries > count.most) return made;
-    level.aggregates = next->aggregates;
-    if (next->gathers) {
-      gather_levels(context, std::move(*next), count, made);
-      return made;
-    }
-    level.P = std::move(next->P);
-    level.Pt = std::move(next->Pt);
-    fine = std::move(next->shared);
-  }
+  return all_levels(SharedLevels(context), A, options, roundoff);
 }
 
 #ifdef HEDDLE_HAS_CUDA
 
 namespace {
 
-/// A in the memory of `host`, with its remote columns.
-HostCsrMatrix<double> fetched(CudaContext& context, HostContext& host,
-                              const CsrView<double, DeviceSpace>& A) {
-  HostCsrMatrix<double> there = fetch(context, host, A);
-  const RemoteColumns<double, DeviceSpace>& source = *A.remote;
-  RemoteColumns<double, HostSpace> remote{
-      fetch(context, host, source.entries.view()), {host, source.rows.size()}, source.lists};
-  context.copy_to_host(remote.rows.data(), source.rows.data(),
-                       source.rows.size() * sizeof(std::int32_t));
-  there.set_remote(std::make_shared<const RemoteColumns<double, HostSpace>>(std::move(remote)));
-  return there;
-}
-
 /// The matrix in device memory. The last level has no P and Pᵀ, not even row offsets.
-CsrMatrix<double, DeviceSpace> placed_if_made(CudaContext& context, HostCsrMatrix<double> A) {
-  if (A.row_offsets() == nullptr) return {};
+DistributedCsr<double, DeviceSpace> placed_if_made(CudaContext& context,
+                                                   DistributedCsr<double, HostSpace> A) {
+  if (A.own().row_offsets() == nullptr) return {};
   return place(context, std::move(A));
 }
 
@@ -309,12 +287,13 @@ int threads_of_each(const Processes& processes) {
 
 }  // namespace
 
-Hierarchy<DeviceSpace> distributed_hierarchy(CudaContext& context, CsrView<double, DeviceSpace> A,
+Hierarchy<DeviceSpace> distributed_hierarchy(CudaContext& context,
+                                             const DistributedCsrView<double, DeviceSpace>& A,
                                              const MultigridOptions& options, double roundoff) {
   Processes& processes = *context.processes();
   HostContext team(threads_of_each(processes), borrowed(&processes));
   Hierarchy<HostSpace> made =
-      distributed_hierarchy(team, fetched(context, team, A).view(), options, roundoff);
+      distributed_hierarchy(team, fetch(context, team, A).view(), options, roundoff);
   Hierarchy<DeviceSpace> placed;
   placed.scaling = place(context, std::move(made.scaling));
   for (HierarchyLevel<HostSpace>& level : made.levels) {

@@ -64,15 +64,16 @@ std::optional<NegativeEntry> first_negative(HostContext&, const Buffer<double, H
   return {};
 }
 
-double symmetric_norm(HostContext& context, CsrView<double, HostSpace> A) {
-  MultiVector<double, HostSpace> sums(context, A.rows, 1);
+double symmetric_norm(HostContext& context, const DistributedCsrView<double, HostSpace>& A) {
+  const Index rows = A.own.rows;
+  MultiVector<double, HostSpace> sums(context, rows, 1);
   absolute_row_sums<double>(context, A, sums.view(), 0);
   double largest = 0;
-  for (Index i = 0; i < A.rows; ++i) {
+  for (Index i = 0; i < rows; ++i) {
     const double sum = sums.view()(i, 0);
     if (std::isnan(sum) || sum > largest) largest = sum;
   }
-  if (A.remote != nullptr) context.processes()->largest({&largest, 1});
+  if (A.is_distributed()) context.processes()->largest({&largest, 1});
   return largest;
 }
 
@@ -146,7 +147,13 @@ void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
     }
     for (Index j = 0; j < X.cols(); ++j) X(i, j) /= s.data()[i];
   });
-  if (P.remote() == nullptr) return;
+}
+
+void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
+                       DistributedCsr<double, HostSpace>& P, DistributedCsr<double, HostSpace>& Pt,
+                       BlockView<double, HostSpace> X) {
+  scale_coarse_side(context, s, P.own(), Pt.own(), X);
+  if (!P.is_distributed()) return;
   HaloExchange<double, HostContext> exchange(context, *P.remote()->lists);
   exchange.begin(context, {s.data(), static_cast<Index>(s.size()), 1, 1});
   const ConstBlockView<double, HostSpace> halo = exchange.end(context);

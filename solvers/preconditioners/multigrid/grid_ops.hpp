@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/context/cuda_context.hpp>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/preconditioners/multigrid/grid.hpp>
@@ -27,8 +27,9 @@ std::optional<NegativeEntry> first_negative(CudaContext& context,
 /// A diagonal entry, relative to the largest one, that may be rounding only.
 inline constexpr double kZeroDiagonal = 1e-12;
 
-/// ‖A‖₁ of a symmetric A, up to rounding. NaN or Inf if A contains one.
-double symmetric_norm(HostContext& context, CsrView<double, HostSpace> A);
+/// ‖A‖₁ of a symmetric A, up to rounding. NaN or Inf if A contains one. Processes that share A call
+/// it together.
+double symmetric_norm(HostContext& context, const DistributedCsrView<double, HostSpace>& A);
 double symmetric_norm(CudaContext& context, CsrView<double, DeviceSpace> A);
 
 /// The nodes of `unknowns` rows each.
@@ -57,9 +58,12 @@ double multiplications(HostContext& context, CsrView<double, HostSpace> A,
 double multiplications(CudaContext& context, CsrView<double, DeviceSpace> A,
                        CsrView<double, DeviceSpace> P);
 
-/// P ← P diag(s), Pᵀ ← diag(s) Pᵀ, X ← diag(s)⁻¹ X. On the host, P and Pᵀ may be distributed.
+/// P ← P diag(s), Pᵀ ← diag(s) Pᵀ, X ← diag(s)⁻¹ X. Processes that share P and Pᵀ call it together.
 void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
                        CsrMatrix<double, HostSpace>& P, CsrMatrix<double, HostSpace>& Pt,
+                       BlockView<double, HostSpace> X);
+void scale_coarse_side(HostContext& context, const Buffer<double, HostSpace>& s,
+                       DistributedCsr<double, HostSpace>& P, DistributedCsr<double, HostSpace>& Pt,
                        BlockView<double, HostSpace> X);
 void scale_coarse_side(CudaContext& context, const Buffer<double, DeviceSpace>& s,
                        CsrMatrix<double, DeviceSpace>& P, CsrMatrix<double, DeviceSpace>& Pt,

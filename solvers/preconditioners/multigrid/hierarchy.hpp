@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/data/buffer.hpp>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
 #include <limits>
 #include <optional>
@@ -12,14 +12,15 @@ namespace heddle::detail {
 /// A level of the hierarchy.
 template <class Space>
 struct HierarchyLevel {
-  CsrMatrix<double, Space> A{};  ///< scaled to a diagonal of ones. Distributed levels come first
-  double upper_bound = 1;        ///< of the spectrum of A
-  CsrMatrix<double, Space> P{},
+  /// Scaled to a diagonal of ones. Distributed levels come first.
+  DistributedCsr<double, Space> A{};
+  double upper_bound = 1;  ///< of the spectrum of A
+  DistributedCsr<double, Space> P{},
       Pt{};  ///< from and to the next coarser level; empty on the coarsest
   /// Of the last distributed level, else empty: the identity G with all rows on every process and
   /// distributed columns. The next level is held whole by every process, so its right-hand side is
   /// G Pᵀ r, where Pᵀ r is distributed. P then has all columns on every process.
-  std::optional<CsrMatrix<double, Space>> gather{};
+  std::optional<DistributedCsr<double, Space>> gather{};
   Index aggregates = 0;  ///< of its nodes on this process; 0 on the coarsest
   double seconds = 0;    ///< to make it
 };
@@ -54,7 +55,7 @@ struct Hierarchy {
 /// Computing 56 (1996) 179.
 template <class Ctx>
 Hierarchy<typename Ctx::Space> make_hierarchy(
-    Ctx& context, CsrView<double, typename Ctx::Space> A, const MultigridOptions& options,
-    double roundoff = std::numeric_limits<double>::epsilon());
+    Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+    const MultigridOptions& options, double roundoff = std::numeric_limits<double>::epsilon());
 
 }  // namespace heddle::detail

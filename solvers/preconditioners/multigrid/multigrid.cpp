@@ -1,8 +1,8 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/process_sums.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
@@ -21,7 +21,8 @@ namespace {
 
 /// The levels of A, made in double precision.
 template <Scalar U, class Ctx, class Space = typename Ctx::Space>
-Hierarchy<Space> hierarchy_of(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options) {
+Hierarchy<Space> hierarchy_of(Ctx& context, DistributedCsrView<U, Space> A,
+                              const MultigridOptions& options) {
   const double roundoff = std::numeric_limits<U>::epsilon();
   if constexpr (std::same_as<U, double>) {
     return make_hierarchy(context, A, options, roundoff);
@@ -33,17 +34,18 @@ Hierarchy<Space> hierarchy_of(Ctx& context, CsrView<U, Space> A, const Multigrid
 /// The rows, entries and aggregates of a level on all processes that share it.
 template <class Ctx, class Space = typename Ctx::Space>
 OperatorLevel size_of(Ctx& context, const HierarchyLevel<Space>& level) {
-  const CsrView<double, Space> A = level.A.view();
-  const bool shared = A.remote != nullptr;
+  const bool shared = level.A.is_distributed();
   const auto of_all = [&](Index count) { return shared ? total_rows(context, count) : count; };
-  return {of_all(A.rows), of_all(local_entries(A)), of_all(level.aggregates), level.seconds};
+  return {of_all(level.A.rows()), of_all(local_entries(level.A.view())), of_all(level.aggregates),
+          level.seconds};
 }
 
 }  // namespace
 }  // namespace detail
 
 template <Scalar T, class Ctx>
-MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<T, Space> A,
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
+                                                         DistributedCsrView<T, Space> A,
                                                          const MultigridOptions& options,
                                                          const SpmmOptions& spmm)
     : MultigridPreconditioner(context, detail::hierarchy_of<T>(context, A, options), options,
@@ -51,9 +53,9 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<T
 
 template <Scalar T, class Ctx>
 template <std::same_as<double> U>
-MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context, CsrView<U, Space> A,
-                                                         const MultigridOptions& options,
-                                                         const SpmmOptions& spmm)
+MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(
+    Ctx& context, DistributedCsrView<std::type_identity_t<U>, Space> A,
+    const MultigridOptions& options, const SpmmOptions& spmm)
     : MultigridPreconditioner(context, detail::hierarchy_of<U>(context, A, options), options,
                               spmm) {}
 
@@ -64,9 +66,7 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
                                                          const SpmmOptions& spmm)
     : Preconditioner<T, Ctx>(row_range(hierarchy.levels.front().A.view()),
                              row_range(hierarchy.levels.front().A.view())) {
-  const auto rounded = [&](CsrMatrix<double, Space>& A) {
-    return detail::rounded<T>(context, std::move(A));
-  };
+  const auto rounded = [&](auto& A) { return detail::rounded<T>(context, std::move(A)); };
   scaling_ = detail::rounded<T>(context, std::move(hierarchy.scaling));
   for (detail::HierarchyLevel<Space>& made : hierarchy.levels) {
     sizes_.push_back(detail::size_of(context, made));
@@ -79,7 +79,7 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
       const bool products = options.smoothing != ProductPrecision::single_precision;
       if (products && level->polynomial.size() > 1) {
         level->narrow = detail::make_narrow_smoother<Ctx>(
-            context, options.smoothing, level->product.matrix.view(), level->polynomial);
+            context, options.smoothing, level->product.matrix.view().whole(), level->polynomial);
       }
     }
     if (!coarsest) {
@@ -212,7 +212,7 @@ HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 
 #define HEDDLE_INSTANTIATE(Ctx)                                          \
   template MultigridPreconditioner<float, Ctx>::MultigridPreconditioner( \
-      Ctx&, CsrView<double, Ctx::Space>, const MultigridOptions&, const SpmmOptions&);
+      Ctx&, DistributedCsrView<double, Ctx::Space>, const MultigridOptions&, const SpmmOptions&);
 HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
@@ -48,13 +48,13 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
   /// memory, and not needed afterwards. Processes that share A call it together. Throws
   /// `InvalidArgument` if A is not square, is found to be indefinite, or does not fit the options,
   /// and `OutOfMemory`.
-  MultigridPreconditioner(Ctx& context, CsrView<T, Space> A, const MultigridOptions& options = {},
-                          const SpmmOptions& spmm = {});
+  MultigridPreconditioner(Ctx& context, DistributedCsrView<T, Space> A,
+                          const MultigridOptions& options = {}, const SpmmOptions& spmm = {});
 
   /// The same in single precision for an A in double precision.
-  template <std::same_as<double> U>
-  MultigridPreconditioner(Ctx& context, CsrView<U, Space> A, const MultigridOptions& options = {},
-                          const SpmmOptions& spmm = {});
+  template <std::same_as<double> U = double>
+  MultigridPreconditioner(Ctx& context, DistributedCsrView<std::type_identity_t<U>, Space> A,
+                          const MultigridOptions& options = {}, const SpmmOptions& spmm = {});
 
   std::span<const OperatorLevel> levels() const noexcept override { return sizes_; }
 
@@ -70,16 +70,16 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
  private:
   /// A matrix with its plan.
   struct Product {
-    Product(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& spmm)
+    Product(Ctx& context, DistributedCsr<T, Space> A, const SpmmOptions& spmm)
         : matrix(std::move(A)), plan(context, matrix.view(), spmm) {}
     Product(const Product&) = delete;
 
-    CsrMatrix<T, Space> matrix;
+    DistributedCsr<T, Space> matrix;
     SpmmPlan<T, Ctx> plan;
   };
 
   struct Level {
-    Level(Ctx& context, CsrMatrix<T, Space> A, const SpmmOptions& spmm)
+    Level(Ctx& context, DistributedCsr<T, Space> A, const SpmmOptions& spmm)
         : product(context, std::move(A), spmm) {}
 
     Product product;  // of A

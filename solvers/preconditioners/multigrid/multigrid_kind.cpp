@@ -73,7 +73,6 @@ PreconditionerKind multigrid_kind() {
                 .fallback = "auto",
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,
-      .distributed = true,
       .any_row_order = true,
       .takes_near_null = true,
       .narrow_products = true,
@@ -84,12 +83,12 @@ PreconditionerKind multigrid_kind() {
           },
       .estimate_bytes = estimate_bytes,
       .maker = {
-          []<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
                                   const PreconditionerOptions& options, const SpmmOptions& spmm) {
             return std::make_unique<MultigridPreconditioner<T, Ctx>>(
                 context, A, multigrid_options(options), spmm);
           },
-          []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+          []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
                         const PreconditionerOptions& options, const SpmmOptions& spmm) {
             return std::make_unique<MultigridPreconditioner<float, Ctx>>(
                 context, A, multigrid_options(options), spmm);

@@ -5,7 +5,9 @@
 #include <heddle/linalg/sparse/remote_copy.hpp>
 #include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
 #include <heddle/spgemm/spgemm.hpp>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace heddle::detail {
@@ -200,9 +202,10 @@ struct FilteredRow {
 
 /// The sums of the absolute values of A, per row, in columns of other processes. Empty if there are
 /// no such columns.
-Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double, HostSpace>& A) {
-  if (A.remote == nullptr) return {};
-  Buffer<double, HostSpace> sums = filled(context, static_cast<std::size_t>(A.rows), 0.0);
+Buffer<double, HostSpace> remote_sums(HostContext& context,
+                                      const DistributedCsrView<double, HostSpace>& A) {
+  if (!A.is_distributed()) return {};
+  Buffer<double, HostSpace> sums = filled(context, static_cast<std::size_t>(A.own.rows), 0.0);
   const CsrView<double, HostSpace> remote = A.remote->entries.view();
   for (Index k = 0; k < remote.rows; ++k) {
     double& sum = sums[static_cast<std::size_t>(A.remote->rows[static_cast<std::size_t>(k)])];
@@ -213,12 +216,14 @@ Buffer<double, HostSpace> remote_sums(HostContext& context, const CsrView<double
   return sums;
 }
 
-FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace> A,
+FilterSurvey survey(HostContext& context, int threads,
+                    const DistributedCsrView<double, HostSpace>& matrix,
                     const FilteredEntries& entries, double upper_bound) {
+  const CsrView<double, HostSpace>& A = matrix.own;
   const auto n = static_cast<std::size_t>(A.rows);
   FilterSurvey made{{context, n + 1}, {context, n}};
   made.offsets[0] = 0;
-  const Buffer<double, HostSpace> remote = remote_sums(context, A);
+  const Buffer<double, HostSpace> remote = remote_sums(context, matrix);
   Buffer<double, HostSpace> bounds(context, n);  // Gershgorin's
   parallel_for(threads, A.rows, [&](Index row) {
     FilteredRow sums;
@@ -243,12 +248,28 @@ FilterSurvey survey(HostContext& context, int threads, CsrView<double, HostSpace
     made.bound = std::max(made.bound, bounds[k]);
   }
   bool filtered = made.offsets[n] != A.nnz;
-  if (A.remote != nullptr) {
+  if (matrix.is_distributed()) {
     context.processes()->largest({&made.bound, 1});
     filtered = context.agree(filtered);
   }
   if (!filtered) made.bound = std::min(made.bound, upper_bound);
   return made;
+}
+
+/// The entries of I − ω D⁻¹ Ā in columns of other processes, all of which count as strong.
+std::shared_ptr<const RemoteColumns<double, HostSpace>> smoothed_remote(
+    HostContext& context, const RemoteColumns<double, HostSpace>& source, const double* diagonal,
+    double omega) {
+  RemoteColumns<double, HostSpace> remote = copy_of<double>(context, source);
+  const CsrView<double, HostSpace> R = remote.entries.view();
+  for (Index k = 0; k < R.rows; ++k) {
+    const double d = diagonal[remote.rows[static_cast<std::size_t>(k)]];
+    const double factor = d > 0 ? -omega / d : 0;
+    for (std::int64_t e = R.row_offsets[k]; e < R.row_offsets[k + 1]; ++e) {
+      remote.entries.values()[e] *= factor;
+    }
+  }
+  return std::make_shared<const RemoteColumns<double, HostSpace>>(std::move(remote));
 }
 
 }  // namespace
@@ -274,13 +295,14 @@ TentativeProlongator<HostSpace> tentative_prolongator(HostContext& context,
   return made;
 }
 
-HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<HostSpace>& grid,
-                                            const NodeGraph<HostSpace>& strong,
-                                            double upper_bound) {
-  const CsrView<double, HostSpace> A = grid.A.view();
+DistributedCsr<double, HostSpace> prolongation_smoother(
+    HostContext& context, const Grid<HostSpace>& grid,
+    const DistributedCsrView<double, HostSpace>& matrix, const NodeGraph<HostSpace>& strong,
+    double upper_bound) {
+  const CsrView<double, HostSpace>& A = matrix.own;
   const int threads = team_size(context.threads(), static_cast<double>(A.nnz) * sizeof(double), 0);
   const FilteredEntries entries(context, grid, strong);
-  const FilterSurvey found = survey(context, threads, A, entries, upper_bound);
+  const FilterSurvey found = survey(context, threads, matrix, entries, upper_bound);
   const double omega = found.bound > 0 ? 4 / (3 * found.bound) : 0;
   HostCsrMatrix<double> S(context, A.rows, A.cols, found.offsets.data()[A.rows]);  // I − ω D⁻¹ Ā
   std::copy_n(found.offsets.data(), A.rows + 1, S.row_offsets());
@@ -295,28 +317,17 @@ HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<Hos
       S.values()[place++] = d > 0 ? identity - omega * scaled : identity;
     });
   });
-  if (grid.A.remote() != nullptr) {
-    RemoteColumns<double, HostSpace> remote = copy_of<double>(context, *grid.A.remote());
-    const CsrView<double, HostSpace> R = remote.entries.view();
-    for (Index k = 0; k < R.rows; ++k) {
-      const double d =
-          found.diagonal[static_cast<std::size_t>(remote.rows[static_cast<std::size_t>(k)])];
-      const double factor = d > 0 ? -omega / d : 0;
-      for (std::int64_t e = R.row_offsets[k]; e < R.row_offsets[k + 1]; ++e) {
-        remote.entries.values()[e] *= factor;
-      }
-    }
-    S.set_remote(std::make_shared<const RemoteColumns<double, HostSpace>>(std::move(remote)));
-  }
-  return S;
+  if (!matrix.is_distributed()) return S;
+  return {std::move(S), smoothed_remote(context, *matrix.remote, found.diagonal.data(), omega)};
 }
 
 HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,
                                            const NodeGraph<HostSpace>& strong,
                                            CsrView<double, HostSpace> tentative,
                                            double upper_bound) {
-  const HostCsrMatrix<double> smoother = prolongation_smoother(context, grid, strong, upper_bound);
-  return spgemm<double>(context, smoother.view(), tentative);
+  const DistributedCsr<double, HostSpace> smoother =
+      prolongation_smoother(context, grid, grid.A.view(), strong, upper_bound);
+  return spgemm<double>(context, smoother.own().view(), tentative);
 }
 
 }  // namespace heddle::detail

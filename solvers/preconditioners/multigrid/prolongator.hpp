@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
 
 namespace heddle::detail {
@@ -34,10 +35,13 @@ HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<Host
                                            CsrView<double, HostSpace> tentative,
                                            double upper_bound);
 
-/// I − ω D⁻¹ Ā as above. A may be distributed: connections to nodes of other processes then count
-/// as strong, and λ bounds the spectrum of the whole D⁻¹Ā. All processes call it together.
-HostCsrMatrix<double> prolongation_smoother(HostContext& context, const Grid<HostSpace>& grid,
-                                            const NodeGraph<HostSpace>& strong, double upper_bound);
+/// I − ω D⁻¹ Ā as above, for the matrix A of `grid`. Processes that share it give its rows to the
+/// grid, and call this together. Connections to nodes of other processes then count as strong, and
+/// λ bounds the spectrum of the whole D⁻¹Ā.
+DistributedCsr<double, HostSpace> prolongation_smoother(
+    HostContext& context, const Grid<HostSpace>& grid,
+    const DistributedCsrView<double, HostSpace>& A, const NodeGraph<HostSpace>& strong,
+    double upper_bound);
 
 /// P in device memory, up to rounding.
 CsrMatrix<double, DeviceSpace> smoothed_prolongator(CudaContext& context,

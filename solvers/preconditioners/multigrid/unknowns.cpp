@@ -31,13 +31,15 @@ bool agreed(HostContext& context, const NodeSample& sample, Index full, bool end
 
 }  // namespace
 
-Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A) {
+Index unknowns_per_node(HostContext& context, const DistributedCsrView<double, HostSpace>& A) {
+  const CsrView<double, HostSpace>& own = A.own;
   for (Index b = kMostUnknowns; b > 1; --b) {
-    const NodeSample sample = node_sample(A.rows, b);
+    const NodeSample sample = node_sample(own.rows, b);
     Index full = 0;
-    for (Index k = 0; k < sample.count; ++k) full += is_node(A, k * sample.step * b, b);
-    if (A.remote == nullptr && sample.has_enough(full)) return b;
-    if (A.remote != nullptr && agreed(context, sample, full, A.rows % b != 0)) return b;
+    for (Index k = 0; k < sample.count; ++k) full += is_node(own, k * sample.step * b, b);
+    const bool found = A.is_distributed() ? agreed(context, sample, full, own.rows % b != 0)
+                                          : sample.has_enough(full);
+    if (found) return b;
   }
   return 1;
 }

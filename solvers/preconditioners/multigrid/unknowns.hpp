@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/context/cuda_context.hpp>
-#include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/row_range.hpp>
 
 namespace heddle::detail {
@@ -11,7 +11,7 @@ namespace heddle::detail {
 /// have equal columns, and these are whole nodes. 1 if there is no such b. Of a distributed A, in
 /// host memory: in the square parts of all processes, which call it together. 1 if the rows of a
 /// process end within a node.
-Index unknowns_per_node(HostContext& context, CsrView<double, HostSpace> A);
+Index unknowns_per_node(HostContext& context, const DistributedCsrView<double, HostSpace>& A);
 Index unknowns_per_node(CudaContext& context, CsrView<double, DeviceSpace> A);
 
 /// The same of the whole of A, of which processes hold rows in order: `rows` on this process, which

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
@@ -135,7 +135,7 @@ TEST_F(DistributedOnGpus, Matrices) {
     HostCsrMatrix<double> A = symmetrize<double>(alone_, source.view());
     const RowRanges ranges = uneven_rows(A.rows());
     const RowRange rows = own(ranges);
-    CsrMatrix<double, DeviceSpace> D =
+    DistributedCsr<double, DeviceSpace> D =
         place(gpu(), scatter<double>(together_, A.view(), ranges, ranges));
     EXPECT_EQ(row_range(D.view()), rows);
 

@@ -6,7 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
-#include <heddle/linalg/data/remote_columns.hpp>
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
@@ -224,8 +224,9 @@ TEST_F(Distributed, RectangularMatrices) {
     const HostCsrMatrix<double> At = transpose<double>(alone_, A.view());
     const RowRanges rows = balanced_rows(A.view(), processes()->size(), 0);
     const RowRanges columns = balanced_rows(At.view(), processes()->size(), 0);
-    const HostCsrMatrix<double> D = scatter<double>(together_, A.view(), rows, columns);
-    const HostCsrMatrix<double> Dt = scatter<double>(together_, At.view(), columns, rows);
+    const DistributedCsr<double, HostSpace> D = scatter<double>(together_, A.view(), rows, columns);
+    const DistributedCsr<double, HostSpace> Dt =
+        scatter<double>(together_, At.view(), columns, rows);
     EXPECT_EQ(row_range(D.view()), own(rows));
     EXPECT_EQ(column_range(D.view()), own(columns));
     const double norm = norm_1(alone_, A.view());
@@ -234,13 +235,13 @@ TEST_F(Distributed, RectangularMatrices) {
     EXPECT_NEAR(norm_1(together_, Dt.view()), norm, tolerance<double>(norm, 100));
 
     const HostCsrMatrix<double> squares = squared_row_norms<double>(alone_, At.view());
-    const HostCsrMatrix<double> mine = squared_row_norms<double>(together_, Dt.view());
+    const DistributedCsr<double, HostSpace> mine = squared_row_norms<double>(together_, Dt.view());
     EXPECT_EQ(row_range(mine.view()), own(columns));
     EXPECT_EQ(column_range(mine.view()), own(columns));
     EXPECT_EQ(mine.rows(), own(columns).local);
     for (Index j = 0; j < mine.rows(); ++j) {
       const double square = squares.view().values[own(columns).first + j];
-      EXPECT_NEAR(mine.view().values[j], square, tolerance<double>(square, 100));
+      EXPECT_NEAR(mine.own().view().values[j], square, tolerance<double>(square, 100));
     }
   }
 }
@@ -255,12 +256,13 @@ TEST_F(Distributed, Matrices) {
     const RowRanges ranges = uneven_rows(A.rows());
     const RowRange rows = own(ranges);
     const bool leads = processes()->leads();
-    HostCsrMatrix<double> D =
+    DistributedCsr<double, HostSpace> D =
         scatter<double>(together_, leads ? A.view() : CsrView<double, HostSpace>{}, ranges, ranges);
     EXPECT_EQ(row_range(D.view()), rows);
     EXPECT_EQ(D.rows(), rows.local);
     EXPECT_EQ(D.cols(), rows.local);
     EXPECT_FALSE(together_.agree(is_diagonal(D.view())));
+    EXPECT_THROW(D.view().whole(), InvalidArgument);
     double entries = static_cast<double>(local_entries(D.view()));
     processes()->sum({&entries, 1});
     EXPECT_EQ(entries, static_cast<double>(A.nnz()));

@@ -306,6 +306,30 @@ TEST(PreconditionerTable, AddedRowsKeepTheirAddressAndNamesAreUnique) {
   EXPECT_EQ(table.names().size(), 101u);
 }
 
+/// A maker that takes a `CsrView` refuses a matrix that processes share, one that takes a
+/// `DistributedCsrView` gets it.
+TEST(PreconditionerTable, AMakerServesProcessesByWhatItTakes) {
+  HostContext context(1);
+  const RowRange rows{0, 4, 9};
+  const RemoteColumns<double, HostSpace> others{
+      HostCsrMatrix<double>(context, 0, 0, 0),
+      {context, 0},
+      std::make_shared<const HaloLists>(HaloLists{rows, rows, {}, {}, {}})};
+  const DistributedCsrView<double, HostSpace> A(CsrView<double, HostSpace>{4, 4}, &others);
+  const PreconditionerKind whole = scaled_identity("whole");
+  EXPECT_FALSE(whole.maker.serves_distributed());
+  EXPECT_EQ(refusal([&] { whole.make<double>(context, A, whole.options()); }),
+            "a whole matrix is needed, processes share this one of 9x9: this process has 4 rows "
+            "from row 1 on");
+  PreconditionerKind shared = scaled_identity("shared");
+  shared.maker = []<Scalar T, class Ctx>(Ctx&, DistributedCsrView<T, typename Ctx::Space> matrix,
+                                         const PreconditionerOptions&, const SpmmOptions&) {
+    return std::make_unique<ScaledIdentity<T, Ctx>>(matrix.own.rows, 1);
+  };
+  EXPECT_TRUE(shared.maker.serves_distributed());
+  EXPECT_EQ(shared.make<double>(context, A, shared.options()).get()->rows(), 4);
+}
+
 TEST(PreconditionerTable, AMakerMayServeOnePair) {
   PreconditionerKind kind = scaled_identity("of_doubles");
   kind.maker = [](HostContext&, CsrView<double, HostSpace> A, const PreconditionerOptions&,

@@ -32,7 +32,8 @@ class DistributedSpectrum : public test::OnProcesses {
 
 TEST_F(DistributedSpectrum, IsThatOfOneProcess) {
   const RowRanges ranges = uneven_rows();
-  const HostCsrMatrix<double> part = scatter<double>(together_, whole_.view(), ranges, ranges);
+  const DistributedCsr<double, HostSpace> part =
+      scatter<double>(together_, whole_.view(), ranges, ranges);
   SparseOperator<double, HostContext> A(together_, part.view()), exact_A(alone_, whole_.view());
 
   const SpectralDensity density = spectral_density<double>(together_, A);

@@ -29,7 +29,7 @@ TEST_F(DistributedProductOnGpus, OneAfterAnotherWithoutAllocations) {
   const HostCsrMatrix<double> A = generate<double>(alone_, {"laplace2d", {300, 40}});
   const RowRanges ranges = balanced_rows(A.view(), processes()->size());
   const RowRange rows = ranges.of(processes()->rank());
-  const CsrMatrix<double, DeviceSpace> D =
+  const DistributedCsr<double, DeviceSpace> D =
       place(gpu(), scatter<double>(together_, A.view(), ranges, ranges));
   const SpmmPlan<double, CudaContext> plan(gpu(), D.view());
   constexpr Index kColumns = 8;

@@ -27,7 +27,7 @@ TEST_F(DistributedProduct, OfBlocksOfAnyWidthInAnyOrder) {
   const HostCsrMatrix<double> A = generate<double>(alone_, {"laplace2d", {20, 20}});
   const RowRanges ranges = balanced_rows(A.view(), processes()->size());
   const RowRange rows = ranges.of(processes()->rank());
-  const HostCsrMatrix<double> D = scatter<double>(together_, A.view(), ranges, ranges);
+  const DistributedCsr<double, HostSpace> D = scatter<double>(together_, A.view(), ranges, ranges);
   const SpmmPlan<double, HostContext> plan(together_, D.view());
   for (const Index columns : {1, 16, 3, 16}) {
     RandomBlock<double> B(400, columns, columns, 1), C(400, columns, columns, 2);
@@ -54,7 +54,8 @@ TEST_F(DistributedProduct, OfMatricesOfAnyShape) {
     const RowRanges column_ranges = balanced_rows(At.view(), processes()->size(), 0);
     const RowRange rows = row_ranges.of(processes()->rank());
     const RowRange columns = column_ranges.of(processes()->rank());
-    const HostCsrMatrix<double> D = scatter<double>(together_, A.view(), row_ranges, column_ranges);
+    const DistributedCsr<double, HostSpace> D =
+        scatter<double>(together_, A.view(), row_ranges, column_ranges);
     const SpmmPlan<double, HostContext> plan(together_, D.view());
     RandomBlock<double> B(n, 4, 5, 1), C(m, 4, 4, 2), exact(m, 4, 4, 2);
     plan.multiply(together_, 2, rows_of(B.view(), columns), 0.5, rows_of(C.view(), rows));

@@ -23,8 +23,9 @@ class MultigridOnGpus : public test::OnGpus {
   void expect_host_result(const HostCsrMatrix<double>& A, Index node) {
     const RowRanges ranges = balanced_rows(A.view(), processes()->size(), 1, node);
     const RowRange own = ranges.of(processes()->rank());
-    const HostCsrMatrix<double> part = scatter<double>(together_, A.view(), ranges, ranges);
-    const CsrMatrix<double, DeviceSpace> there = place(gpu(), part.view());
+    const DistributedCsr<double, HostSpace> part =
+        scatter<double>(together_, A.view(), ranges, ranges);
+    const DistributedCsr<double, DeviceSpace> there = place(gpu(), part.view());
     MultigridPreconditioner<double, HostContext> on_host(together_, part.view());
     MultigridPreconditioner<double, CudaContext> on_gpu(gpu(), there.view());
     ASSERT_EQ(on_gpu.levels().size(), on_host.levels().size());

@@ -45,7 +45,8 @@ class DistributedMultigrid : public test::OnProcesses {
     return balanced_rows(A.view(), processes()->size(), 1, node);
   }
 
-  HostCsrMatrix<double> shared(const HostCsrMatrix<double>& A, const RowRanges& ranges) {
+  DistributedCsr<double, HostSpace> shared(const HostCsrMatrix<double>& A,
+                                           const RowRanges& ranges) {
     return scatter<double>(together_, A.view(), ranges, ranges);
   }
 
@@ -226,7 +227,7 @@ TEST_F(DistributedMultigrid, ProductsAndTransposesOfRows) {
       generate<double>(alone_, {.name = "random_uniform", .size = {300, 200}, .density = 3});
   const HostCsrMatrix<double> B = transpose<double>(alone_, A.view());
   const RowRanges rows = with_an_empty_one(300, 1), columns = with_an_empty_one(200, 1);
-  const HostCsrMatrix<double> D = scatter<double>(together_, A.view(), rows, columns);
+  const DistributedCsr<double, HostSpace> D = scatter<double>(together_, A.view(), rows, columns);
   const HostCsrMatrix<double> B_rows = transposed_rows(together_, D.view());
   EXPECT_EQ(B_rows.rows(), columns.of(processes()->rank()).local);
   const auto expect_same = [](const HostCsrMatrix<double>& found,

@@ -173,12 +173,12 @@ TEST_F(HierarchyCuda, HasTheLevelsOfTheHost) {
       const auto& other = wanted.levels[l];
       EXPECT_EQ(level.aggregates, other.aggregates);
       EXPECT_NEAR(level.upper_bound, other.upper_bound, kRounding * other.upper_bound);
-      expect_near(level.A, other.A, kRounding);
-      expect_near(level.P, other.P, kRounding);
-      expect_near(level.Pt, other.Pt, kRounding);
-      expect_near(again.levels[l].A, on_host(level.A), 0);
-      expect_near(again.levels[l].P, on_host(level.P), 0);
-      expect_near(again.levels[l].Pt, on_host(level.Pt), 0);
+      expect_near(level.A.own(), other.A.own(), kRounding);
+      expect_near(level.P.own(), other.P.own(), kRounding);
+      expect_near(level.Pt.own(), other.Pt.own(), kRounding);
+      expect_near(again.levels[l].A.own(), on_host(level.A.own()), 0);
+      expect_near(again.levels[l].P.own(), on_host(level.P.own()), 0);
+      expect_near(again.levels[l].Pt.own(), on_host(level.Pt.own()), 0);
       EXPECT_EQ(again.levels[l].upper_bound, level.upper_bound);
     }
     ASSERT_EQ(found.coarse_inverse.rows(), wanted.coarse_inverse.rows());
