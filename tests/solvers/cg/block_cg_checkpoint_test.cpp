@@ -68,7 +68,7 @@ TEST(BlockCgCheckpoint, APreconditionerThatIsRaisedOnTheWay) {
         const LinearSystem<double, HostContext> system{&A, M.get(), B.view(), {}};
         const auto solved = block_cg<double, HostContext>(context, system, options, monitor);
         if (solved.status == SolveStatus::converged) {
-          EXPECT_FALSE(M.get()->is_lowered());
+          EXPECT_FALSE(M->schedule()->is_lowered());
         }
         return test::outcome_of(solved);
       });

@@ -59,7 +59,7 @@ TEST(LoweredPreconditioner, TakesTheMemoryThatItsKindEstimates) {
     const auto M = kind.make_lowered(context, A.view(), options);
     M.get()->apply(context, X.view(), Y.view());
     const auto single = static_cast<double>(context.allocation_count().live_bytes);
-    M.get()->raise(context);
+    M->schedule()->raise(context);
     M.get()->apply(context, X.view(), Y.view());
     const auto full = static_cast<double>(context.allocation_count().live_bytes);
     const auto peak = static_cast<double>(context.allocation_count().peak_bytes);
@@ -134,7 +134,7 @@ Solves solves(HostContext& context, SparseOperator<double, HostContext>& A,
   const auto lowered = kind.make_lowered(context, A.matrix(), given);
   Solves solves{lobpcg<double, HostContext>(context, {&A, nullptr, full.get()}, options),
                 lobpcg<double, HostContext>(context, {&A, nullptr, lowered.get()}, options)};
-  solves.raised = !lowered.get()->is_lowered();
+  solves.raised = !lowered->schedule()->is_lowered();
   return solves;
 }
 
