@@ -147,17 +147,16 @@ class SpmmPlan<T, CudaContext> {
   /// C = α A B + β C with B cols×N and C rows×N, row-major, any ld. With β = 0, C may be
   /// uninitialised. With α = 0, A and B are not read. C must not share entries with B. The product
   /// is queued on the context's stream. The result has the same bits in every run on one type of
-  /// GPU, except with "measure" and the cuSPARSE kernels. Adds `compulsory_bytes(N)`, C's old
+  /// GPU, except with "measure". Adds `compulsory_bytes(N)`, C's old
   /// values where β ≠ 0, and 2·nnz·N flops to the context's profile. A plan serves one call at a
   /// time. Throws `InvalidArgument` with the shapes if they do not fit.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,
                 BlockView<T, DeviceSpace> C) const;
 
-  /// C = α A B + β C + γ B' + δ X, Y = Y + η C, in one pass by all kernels but cuSPARSE's, which a
-  /// second pass over C follows. It behaves as `multiply` above, which it equals bit for bit
-  /// without further terms. With α = 0, B is read where γ ≠ 0. The profile counts the bytes that
-  /// `SpmmEpilogue` names. Throws `InvalidArgument` also if X or Y do not have C's shape, or if γ ≠
-  /// 0 and A is not square.
+  /// C = α A B + β C + γ B' + δ X, Y = Y + η C, in one pass. It behaves as `multiply` above, which
+  /// it equals bit for bit without further terms. With α = 0, B is read where γ ≠ 0. The profile
+  /// counts the bytes that `SpmmEpilogue` names. Throws `InvalidArgument` also if X or Y do not
+  /// have C's shape, or if γ ≠ 0 and A is not square.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B,
                 const SpmmEpilogue<T, DeviceSpace>& epilogue, BlockView<T, DeviceSpace> C) const;
 
