@@ -107,7 +107,7 @@ def draw_one(figure: SubFigure, roofline: Roofline) -> None:
     axes.annotate(
         f"memory, {roofline.bandwidth / 1e12:.2f} TB/s",
         (ends[1], ends[1] * roofline.bandwidth / 1e9),
-        (-4, -12), textcoords="offset points", ha="right", color=style.MUTED,
+        (0, -26), textcoords="offset points", ha="right", color=style.MUTED,
     )  # fmt: skip
     pictures.logarithmic(axes, "x", small=True)
     pictures.logarithmic(axes, "y", small=True)

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 #include <vector>
 

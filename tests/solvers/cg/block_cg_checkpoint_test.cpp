@@ -3,6 +3,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
 #include "solvers/eigen_test_support.hpp"

@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
 #include "solvers/eigen_test_support.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 #include <limits>
 #include <string>
