@@ -1,6 +1,8 @@
 #include <cuda_runtime.h>
 
-#include "cuda_check.hpp"
+#include <heddle/linalg/base/error.hpp>
+#include <string>
+
 #include "low_precision/empty_kernel.hpp"
 
 namespace heddle::lab {
@@ -31,7 +33,8 @@ void launch_empty_kernel(CudaContext& context, bool early) {
     config.attrs = &overlap;
     config.numAttrs = 1;
   }
-  check(cudaLaunchKernelEx(&config, empty_kernel));
+  const cudaError_t status = cudaLaunchKernelEx(&config, empty_kernel);
+  if (status != cudaSuccess) throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
 }  // namespace heddle::lab

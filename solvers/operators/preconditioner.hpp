@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 
@@ -51,6 +52,18 @@ struct OperatorLevel {
   Index nnz = 0;         ///< stored entries of its matrix
   Index aggregates = 0;  ///< groups of rows that the next coarser level represents. The coarsest: 0
   double seconds = 0;    ///< to make the level and what leads to it
+};
+
+/// What a `PreconditionerSchedule` tells of itself.
+struct PreconditionerReport {
+  std::string name{};                   ///< of the stage in use
+  std::string reason{};                 ///< why it is in use. Empty: there was no choice
+  std::string precision{};              ///< its precisions, such as "half, then single"
+  std::string precision_reason{};       ///< why it has them
+  Index degree = 0;                     ///< 0: there is no choice
+  double seconds = 0;                   ///< of all setups
+  std::size_t bytes = 0;                ///< that they keep, of the context's memory
+  std::vector<OperatorLevel> levels{};  ///< the finest first
 };
 
 /// Stored entries of all levels per entry of the finest one. 1 without entries.

@@ -7,6 +7,7 @@
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -138,6 +139,10 @@ class PreconditionerMaker {
              >
       pairs_;
 };
+
+/// What the schedule of M tells of the last solve with it. Nothing where M is no schedule.
+template <Scalar T, class Ctx>
+std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>& M);
 
 /// The description of one preconditioner, which is a row of `preconditioner_table`. To offer a
 /// preconditioner of your own, fill in a row and `add` it to the table. Methods and programs then
