@@ -109,6 +109,21 @@ TEST(LoweredPreconditioner, HasTheDegreeOfWhatItRounds) {
   EXPECT_EQ(lowered.suitable_degree(context, X.view(), energies), suitable);
 }
 
+TEST(LoweredPreconditioner, ReportsItsPrecisions) {
+  HostContext context(1);
+  const auto A = generate<double>(context, {"laplace2d", {10, 11}});
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  PreconditionerOptions options = kind.options({{"degree", Index{5}}});
+  options.set_products(ProductPrecision::half);
+  const auto lowered = kind.make_lowered(context, A.view(), options);
+  EXPECT_EQ(report_of(*lowered)->name, "chebyshev, degree 5");
+  EXPECT_EQ(report_of(*lowered)->precision, "half");
+  lowered->schedule()->raise(context);
+  EXPECT_EQ(report_of(*lowered)->precision, "half, then single");
+  const auto full = kind.make<double>(context, A.view(), options);
+  EXPECT_FALSE(report_of(*full).has_value());
+}
+
 TEST(LoweredPreconditioner, NeedsOne) {
   using Stage = PreconditionerStage<double, HostContext>;
   EXPECT_THROW(Stage(nullptr), InvalidArgument);
