@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <heddle/apps/checkpoint.hpp>
-#include <heddle/solvers/iteration/check_checkpoint_file.hpp>
+#include <heddle/solvers/problem/checkpoint.hpp>
 #include <string_view>
 #include <system_error>
 #include <vector>

@@ -10,7 +10,7 @@
 #include <heddle/apps/run_together.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/formats/formats.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 

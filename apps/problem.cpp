@@ -8,9 +8,8 @@
 #include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/formats/formats.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/linalg/sparse/symmetric_part.hpp>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,7 @@
 #include <heddle/apps/version.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/context/mpi_processes.hpp>
+#include <heddle/linalg/context/processes.hpp>
 #include <string>
 #include <vector>
 

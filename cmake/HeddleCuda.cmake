@@ -35,7 +35,7 @@ check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
   find_package(CUDAToolkit 12.0 QUIET)
 endif()
-if(TARGET CUDA::cudart AND TARGET CUDA::cublas AND TARGET CUDA::cusolver AND TARGET CUDA::cusparse)
+if(TARGET CUDA::cudart AND TARGET CUDA::cublas AND TARGET CUDA::cusolver)
   set(HEDDLE_HAS_CUDA ON)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
   enable_language(CUDA)
@@ -43,8 +43,8 @@ if(TARGET CUDA::cudart AND TARGET CUDA::cublas AND TARGET CUDA::cusolver AND TAR
                  "architectures ${CMAKE_CUDA_ARCHITECTURES}")
 elseif(HEDDLE_CUDA STREQUAL "ON")
   message(FATAL_ERROR
-    "HEDDLE_CUDA=ON needs a CUDA toolkit of version 12 or later with cuBLAS, cuSOLVER and "
-    "cuSPARSE, and a compiler that it accepts; found compiler '${CMAKE_CUDA_COMPILER}', "
+    "HEDDLE_CUDA=ON needs a CUDA toolkit of version 12 or later with cuBLAS and cuSOLVER, "
+    "and a compiler that it accepts; found compiler '${CMAKE_CUDA_COMPILER}', "
     "toolkit '${CUDAToolkit_VERSION}'")
 else()
   message(STATUS "CUDA backend: off, no usable CUDA toolkit was found")

@@ -2,10 +2,12 @@
 
 #include <heddle/drivers/place/device.hpp>
 #include <heddle/drivers/plan/solve_plan.hpp>
+#include <heddle/drivers/problem/matrix.hpp>
 #include <heddle/drivers/problem/problem.hpp>
 #include <heddle/drivers/problem/request.hpp>
 #include <heddle/drivers/problem/solution.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
+#include <heddle/solvers/spectrum/spectral_density.hpp>
 
 /// Solves a problem in host memory, in the precision, by the method and on the device that a
 /// request chooses. The solution is in host memory:
@@ -79,4 +81,14 @@ Solution run_keeping_vectors(Device& device, Problem problem, const SolvePlan& p
 SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkpoint);
 
 }  // namespace detail
+
+// The spectrum of a matrix in host memory.
+
+/// The spectral density of a symmetric n×n A, estimated on `device`. A stored A is copied to the
+/// device once. Throws `ProblemError` if A is empty, not square or, as far as it is stored, not
+/// symmetric, and `RequestError` for a callable on a GPU. Throws as `spectral_density` of an
+/// operator does.
+SpectralDensity spectral_density(Device& device, const Matrix& A,
+                                 const SpectralDensityOptions& options = {});
+
 }  // namespace heddle

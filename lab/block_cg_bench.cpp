@@ -9,54 +9,23 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
-#include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
-#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
-#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
 namespace {
 
-using Maker = std::function<std::unique_ptr<Preconditioner<double, HostContext>>(
-    HostContext&, CsrView<double, HostSpace>)>;
-
-struct Row {
-  std::string name;
-  Maker make;
-};
-
-const std::vector<Row>& preconditioners() {
-  static const std::vector<Row> rows{
-      {"none", [](HostContext&, CsrView<double, HostSpace>) { return nullptr; }},
-      {"jacobi",
-       [](HostContext& context, CsrView<double, HostSpace> A) {
-         return std::make_unique<JacobiPreconditioner<double, HostContext>>(context, A);
-       }},
-      {"chebyshev",
-       [](HostContext& context, CsrView<double, HostSpace> A) {
-         return std::make_unique<ChebyshevPreconditioner<double, HostContext>>(context, A);
-       }},
-      {"block_jacobi",
-       [](HostContext& context, CsrView<double, HostSpace> A) {
-         return std::make_unique<BlockJacobiPreconditioner<double, HostContext>>(context, A);
-       }},
-      {"ic0",
-       [](HostContext& context, CsrView<double, HostSpace> A) {
-         return std::make_unique<IncompleteCholeskyPreconditioner<double, HostContext>>(context, A);
-       }},
-  };
-  return rows;
-}
+constexpr std::string_view kPreconditioners[] = {"none", "jacobi", "chebyshev", "block_jacobi",
+                                                 "incomplete_cholesky"};
 
 HostCsrMatrix<double> load(HostContext& context, const std::string& name) {
   if (name.rfind("hex", 0) == 0) {
@@ -93,15 +62,18 @@ void compare(HostContext& context, const std::string& name, Index columns) {
   SparseOperator<double, HostContext> A(context, load(context, name));
   MultiVector<double, HostSpace> B(context, A.rows(), columns);
   fill_random(context, 42, 0, B.view());
-  for (const Row& row : preconditioners()) {
+  for (const std::string_view preconditioner : kPreconditioners) {
     const auto begin = Clock::now();
-    const auto M = row.make(context, A.matrix());
+    std::unique_ptr<Preconditioner<double, HostContext>> M;
+    if (preconditioner != "none") {
+      M = make_preconditioner<double>(context, preconditioner, A.matrix());
+    }
     const double setup = seconds_since(begin);
     const LinearSystem<double, HostContext> system{&A, M.get(), B.view()};
     const Outcome block = solve(context, system, CgAlgorithm::breakdown_free);
     const Outcome pseudo = solve(context, system, CgAlgorithm::pseudo_block);
-    fmt::print("{:<16} {:<14} {:>7.2f} | {} | {}\n", std::filesystem::path(name).stem().string(),
-               row.name, setup, describe(block), describe(pseudo));
+    fmt::print("{:<16} {:<19} {:>7.2f} | {} | {}\n", std::filesystem::path(name).stem().string(),
+               preconditioner, setup, describe(block), describe(pseudo));
     std::fflush(stdout);
   }
 }
@@ -122,7 +94,7 @@ int main(int argc, char** argv) {
   }
   HostContext context;
   fmt::print("{} right-hand sides, {} threads\n", columns, context.threads());
-  fmt::print("{:<16} {:<14} {:>7} | {:>7} {:>9} {:>8} {:<14} | {:>7} {:>9} {:>8} pseudo-block\n",
+  fmt::print("{:<16} {:<19} {:>7} | {:>7} {:>9} {:>8} {:<14} | {:>7} {:>9} {:>8} pseudo-block\n",
              "matrix", "preconditioner", "setup s", "passes", "residual", "s", "block", "passes",
              "residual", "s");
   for (const std::string& name : names) compare(context, name, columns);

@@ -12,8 +12,7 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
-#include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <memory>
 #include <utility>
 
@@ -67,21 +66,19 @@ void measure_all(Index grid, Index columns) {
   HostContext host;
   CudaContext context;
   using Operator = SparseOperator<double, CudaContext>;
-  using Chebyshev = ChebyshevPreconditioner<double, CudaContext>;
-  using IncompleteCholesky = IncompleteCholeskyPreconditioner<double, CudaContext>;
   const HostCsrMatrix<double> matrix = generate<double>(host, {"laplace3d", {grid, grid, grid}});
   const auto A = set_up(context, "A, copied", [&] {
     const CsrView<double, HostSpace> view = matrix.view();
     return std::make_unique<Operator>(context, place(context, convert<double>(host, view)));
   });
-  const auto ic0 = [&](TriangularSolve solve) {
-    return std::make_unique<IncompleteCholesky>(context, A->matrix(), solve);
+  const auto made = [&](const char* title, const char* name, const OptionValues& options) {
+    return set_up(context, title,
+                  [&] { return make_preconditioner<double>(context, name, A->matrix(), options); });
   };
-  const auto chebyshev = set_up(context, "chebyshev",
-                                [&] { return std::make_unique<Chebyshev>(context, A->matrix()); });
-  const auto exact = set_up(context, "ic0", [&] { return ic0(TriangularSolve::level_scheduled); });
+  const auto chebyshev = made("chebyshev", "chebyshev", {});
+  const auto exact = made("ic0", "incomplete_cholesky", {{"triangular_solve", "levels"}});
   const auto iterated =
-      set_up(context, "ic0 iterated", [&] { return ic0(TriangularSolve::iterated); });
+      made("ic0 iterated", "incomplete_cholesky", {{"triangular_solve", "iterated"}});
   MultiVector<double, DeviceSpace> B(context, A->rows(), columns);
   fill_random(context, 42, 0, B.view());
   fmt::print("laplace3d {}³, {} right-hand sides\n", grid, columns);

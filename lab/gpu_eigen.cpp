@@ -104,9 +104,8 @@ void run(const Case& asked) {
     measure(context, title, [&]() -> const Result& {
       return lobpcg(context, problem, LobpcgOptions{asked.options}, workspace);
     });
-    const auto* const schedule = M ? M->schedule() : nullptr;
-    if (schedule != nullptr && schedule->current().raised() > 0) {
-      fmt::print("  the precision of the preconditioner: {}\n", schedule->report().precision);
+    if (const auto report = M ? report_of(*M) : std::nullopt) {
+      fmt::print("  the precision of the preconditioner: {}\n", report->precision);
     }
   }
 }

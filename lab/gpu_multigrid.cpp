@@ -1,6 +1,6 @@
-// Multigrid on the GPU: seconds of each step of the setup, of the preconditioner, of a cycle, and
-// of solves with it. The second of two runs is reported, as the first one loads kernels and
-// allocates.
+// Multigrid on the GPU: seconds of the setup of each level, of the preconditioner, of a cycle, and
+// of solves with it. A profiler (nsys) shows the steps of a level. The second of two runs is
+// reported, as the first one loads kernels and allocates.
 //
 // usage: gpu_multigrid STRUCTURE SIZE [--pairs n] [--columns n] [--host]
 //   as: gpu_multigrid laplace3d 100 --pairs 16 --columns 16
@@ -14,22 +14,13 @@
 #include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
-#include <heddle/solvers/preconditioners/multigrid/aggregates.hpp>
-#include <heddle/solvers/preconditioners/multigrid/coarse_inverse.hpp>
-#include <heddle/solvers/preconditioners/multigrid/grid_ops.hpp>
-#include <heddle/solvers/preconditioners/multigrid/prolongator.hpp>
-#include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
-#include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
+#include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
-#include <heddle/solvers/spectrum/lanczos_bounds.hpp>
-#include <heddle/spgemm/spgemm.hpp>
-#include <heddle/spmm/features/features_cuda.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,90 +60,6 @@ auto timed_twice(Ctx& context, const Body& body) {
   auto made = body();
   const auto end = now();
   return Timed<decltype(made)>{std::move(made), seconds(middle - begin), seconds(end - middle)};
-}
-
-/// Milliseconds of each step of the setup, by level.
-class StepTable {
- public:
-  explicit StepTable(CudaContext& context) : context_(&context) {}
-  StepTable(const StepTable&) = delete;
-
-  ~StepTable() {
-    for (const auto& [name, milliseconds] : rows_) {
-      fmt::print("    {:<22}", name);
-      for (const double value : milliseconds) fmt::print(" {:>8.3f}", value);
-      fmt::print("\n");
-    }
-  }
-
-  template <class Body>
-  auto operator()(const char* name, const Body& body) {
-    auto timed = timed_twice(*context_, body);
-    const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                    [&](const auto& row) { return row.first == name; });
-    auto& row = found != rows_.end() ? *found : rows_.emplace_back(name, std::vector<double>());
-    row.second.push_back(timed.second * 1e3);
-    return std::move(timed.made);
-  }
-
- private:
-  CudaContext* context_;
-  std::vector<std::pair<std::string, std::vector<double>>> rows_;
-};
-
-using DeviceGrid = detail::Grid<DeviceSpace>;
-
-/// The next coarser grid, each step timed.
-DeviceGrid time_level(CudaContext& context, StepTable& step, const DeviceGrid& grid,
-                      double threshold) {
-  const CsrView<double, DeviceSpace> A = grid.A.view();
-  const auto bounds =
-      step("Lanczos bounds", [&] { return detail::lanczos_bounds<double>(context, A); });
-  step("norm", [&] { return detail::symmetric_norm(context, A); });
-  const auto strong = step("strong connections",
-                           [&] { return detail::strong_connections(context, grid, threshold); });
-  const auto aggregates = step("aggregates", [&] { return detail::aggregate(context, strong); });
-  auto tentative = step("tentative prolongator",
-                        [&] { return detail::tentative_prolongator(context, grid, aggregates); });
-  auto P = step("smoothed prolongator", [&] {
-    return detail::smoothed_prolongator(context, grid, strong, tentative.T.view(), bounds.upper);
-  });
-  auto Pt = step("transposition", [&] { return transpose<double>(context, P.view()); });
-  const auto AP = step("A P", [&] { return spgemm<double>(context, A, P.view()); });
-  const auto product =
-      step("Pt (A P)", [&] { return spgemm<double>(context, Pt.view(), AP.view()); });
-  DeviceGrid coarse;
-  coarse.A = step("copy", [&] { return with_stored_diagonal<double>(context, product.view()); });
-  auto s = step("diagonal", [&] { return extract_diagonal<double>(context, product.view()); });
-  detail::to_unit_scaling(context, s);
-  scale_symmetrically(context, s, coarse.A);
-  detail::scale_coarse_side(context, s, P, Pt, tentative.near_null.view());
-  coarse.near_null = std::move(tentative.near_null);
-  coarse.nodes = std::move(tentative.nodes);
-  const auto single = step("in single precision", [&] { return convert<float>(context, A); });
-  step("features", [&] { return detail::cuda::device_features(context, single.view()); });
-  step("product plan", [&] {
-    return std::make_unique<SpmmPlan<float, CudaContext>>(context, single.view(), SpmmOptions{});
-  });
-  return coarse;
-}
-
-/// The steps of all levels.
-void time_setup(CudaContext& context, CsrView<double, DeviceSpace> A,
-                ConstBlockView<double, HostSpace> motions) {
-  StepTable step(context);
-  const Index unknowns = step("unknowns", [&] { return detail::unknowns_per_node(context, A); });
-  auto s = extract_diagonal<double>(context, A);
-  detail::to_unit_scaling(context, s);
-  const Index m = motions.empty() ? unknowns : motions.cols();
-  DeviceGrid grid;
-  grid.near_null =
-      step("near null vectors", [&] { return detail::near_null_vectors(context, m, motions, s); });
-  grid.A = with_stored_diagonal<double>(context, A);
-  scale_symmetrically(context, s, grid.A);
-  grid.nodes = detail::equal_nodes(context, A.rows, unknowns);
-  while (grid.A.rows() > 300) grid = time_level(context, step, grid, m > 1 ? 0 : 0.08);
-  step("coarsest inverse", [&] { return detail::coarse_inverse(context, grid.A.view(), false); });
 }
 
 void print_phases(const Profile& profile) {
@@ -224,7 +131,6 @@ void run(Ctx& context, const Case& asked) {
     fmt::print("    {:>10} rows {:>11} entries {:>9} aggregates {:.4f} s\n", level.rows, level.nnz,
                level.aggregates, level.seconds);
   }
-  if constexpr (!std::same_as<Space, HostSpace>) time_setup(context, A.matrix(), motions.view());
 
   const Index width = std::max<Index>(asked.columns, 16);
   MultiVector<double, Space> X(context, A.rows(), width), Y(context, A.rows(), width);

@@ -1,7 +1,7 @@
-// Y = L⁻ᵀL⁻¹X on the GPU with the incomplete Cholesky factor L of a matrix, double precision:
-// substitution with rows that wait for flags and with a launch for each level, Jacobi sweeps, and
-// the time that the compulsory traffic takes at the bandwidth of a copy. Before that, the setup of
-// the preconditioner by its parts, and the factorisation on the host.
+// Y = L⁻ᵀL⁻¹X on the GPU in double precision, L with the pattern of the incomplete Cholesky factor
+// of a matrix: substitution with rows that wait for flags and with a launch for each level, and the
+// time that the compulsory traffic takes at the bandwidth of a copy. Beside it, the preconditioner
+// with exact solves and with Jacobi sweeps. Before that, its setup on the GPU and on the host.
 //
 // usage: gpu_triangular [MATRIX...]     MATRIX: a Matrix Market file, lapN for the 7-point
 // Laplacian
@@ -17,12 +17,11 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
-#include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
 #include <heddle/spmm/triangular.hpp>
-#include <heddle/spmm/triangular/row_levels.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -94,38 +93,40 @@ double setup_ms(CudaContext& context, const Work& work) {
   return best;
 }
 
-/// Setup of the preconditioner: of the first one in its context, of later ones, and of their parts.
-/// Returns the factor.
-Matrix measure_setup(CudaContext& context, const std::string& name) {
-  using IC = IncompleteCholeskyPreconditioner<double, CudaContext>;
-  using RoundedIC = IncompleteCholeskyPreconditioner<float, CudaContext>;
+using IncompleteCholesky = std::unique_ptr<Preconditioner<double, CudaContext>>;
+
+IncompleteCholesky make(CudaContext& context, CsrView<double, DeviceSpace> A, const char* solve) {
+  return make_preconditioner<double>(context, "incomplete_cholesky", A,
+                                     {{"triangular_solve", solve}});
+}
+
+/// Setup of the preconditioner: of the first one in its context, of later ones, on the host, and of
+/// what it does with a factor L.
+void measure_setup(CudaContext& context, const std::string& name, CsrView<double, HostSpace> loaded,
+                   CsrView<double, DeviceSpace> A, CsrView<double, DeviceSpace> L) {
   HostContext host;
-  HostCsrMatrix<double> loaded = load(host, name);
-  const auto begin = Clock::now();
-  const double shift = detail::incomplete_cholesky<double>(host, loaded.view()).shift;
-  const double on_host = seconds_since(begin);
-  const Matrix placed = place(context, std::move(loaded));
-  const CsrView<double, DeviceSpace> A = placed.view();
-  const double first = 1e3 * IC(context, A).setup_cost().seconds();
-  const double all = setup_ms(context, [&] { IC(context, A); });
-  const double rounded = setup_ms(context, [&] { RoundedIC(context, A); });
-  const double swept = setup_ms(context, [&] { IC(context, A, TriangularSolve::iterated); });
-  const double factored =
-      setup_ms(context, [&] { detail::incomplete_cholesky<double>(context, A); });
-  auto factor = detail::incomplete_cholesky<double>(context, A);
-  const CsrView<double, DeviceSpace> L = factor.L.view();
+  const auto on_host = make_preconditioner<double>(host, "incomplete_cholesky", loaded);
+  const double first = 1e3 * make(context, A, "levels")->setup_cost().seconds();
+  const double all = setup_ms(context, [&] { make(context, A, "levels"); });
+  const double swept = setup_ms(context, [&] { make(context, A, "iterated"); });
   const Matrix Lt = transpose(context, L);
-  fmt::print("{}: setup, ms: first {:.1f}, later {:.1f}, rounded to single {:.1f}, sweeps {:.1f}\n",
-             name, first, all, rounded, swept);
-  fmt::print(
-      "  factor {:.1f} (levels {:.1f}; {} shifts, σ {:g}), plan of L {:.1f}, transpose {:.1f}, "
-      "plan "
-      "of Lᵀ {:.1f}; factor on the host {:.0f} (σ {:g})\n",
-      factored, setup_ms(context, [&] { detail::cuda::row_levels(context, L, Triangle::lower); }),
-      factor.attempts, factor.shift, setup_ms(context, [&] { Plan(context, L, Triangle::lower); }),
-      setup_ms(context, [&] { transpose(context, L); }),
-      setup_ms(context, [&] { Plan(context, Lt.view(), Triangle::upper); }), 1e3 * on_host, shift);
-  return std::move(factor.L);
+  fmt::print("{}: setup, ms: first {:.1f}, later {:.1f}, sweeps {:.1f}; on the host {:.0f}\n", name,
+             first, all, swept, 1e3 * on_host->setup_cost().seconds());
+  fmt::print("  plan of L {:.1f}, transpose {:.1f}, plan of Lᵀ {:.1f}\n",
+             setup_ms(context, [&] { Plan(context, L, Triangle::lower); }),
+             setup_ms(context, [&] { transpose(context, L); }),
+             setup_ms(context, [&] { Plan(context, Lt.view(), Triangle::upper); }));
+}
+
+/// The entries of A on and below the diagonal.
+HostCsrMatrix<double> lower_triangle(HostContext& context, CsrView<double, HostSpace> A) {
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < A.rows; ++i) {
+    for (auto e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      if (A.columns[e] <= i) entries.push_back({i, A.columns[e], A.values[e]});
+    }
+  }
+  return csr_from_triplets<double>(context, A.rows, A.cols, entries);
 }
 
 struct Pair {
@@ -139,9 +140,13 @@ struct Pair {
 };
 
 void measure(CudaContext& context, const std::string& name, double bandwidth) {
-  const Matrix factor = measure_setup(context, name);
+  HostContext host;
+  const HostCsrMatrix<double> loaded = load(host, name);
+  const Matrix placed = place(context, convert<double>(host, loaded.view()));
+  const Matrix factor = place(context, lower_triangle(host, loaded.view()));
   const CsrView<double, DeviceSpace> L = factor.view();
   const Matrix Lt = transpose(context, L);
+  measure_setup(context, name, loaded.view(), placed.view(), L);
   const auto plans = [&](TriangularSchedule schedule) {
     return Pair{{context, L, Triangle::lower, schedule},
                 {context, Lt.view(), Triangle::upper, schedule}};
@@ -151,9 +156,10 @@ void measure(CudaContext& context, const std::string& name, double bandwidth) {
   fmt::print("{}: n {}, nnz of L {}, {} levels, {:.0f} rows each\n", name, L.rows, L.nnz,
              flags.lower.levels(),
              static_cast<double>(L.rows) / static_cast<double>(flags.lower.levels()));
-  detail::IteratedSolves<double, CudaContext> iterated(context, L);
-  fmt::print("{:>4} {:>10} {:>10} {:>10} {:>12} {:>10}   ms; {} sweeps\n", "b", "flags", "launches",
-             "iterated", "bound", "flags/bound", iterated.sweeps());
+  const IncompleteCholesky exact = make(context, placed.view(), "levels");
+  const IncompleteCholesky iterated = make(context, placed.view(), "iterated");
+  fmt::print("{:>4} {:>10} {:>10} {:>12} {:>11} {:>10} {:>10}   ms\n", "b", "flags", "launches",
+             "bound", "flags/bound", "M exact", "M swept");
   for (const Index b : {1, 8, 16, 32}) {
     Block X(context, Lt.rows(), b), Y(context, Lt.rows(), b);
     fill_random<double>(context, 42, 0, X.view());
@@ -161,9 +167,12 @@ void measure(CudaContext& context, const std::string& name, double bandwidth) {
     const double bound = bytes_of(context, by_flags) / bandwidth;
     const double waited = seconds_of(context, by_flags);
     const double launched = seconds_of(context, [&] { launches.solve(context, X, Y); });
-    const double swept = seconds_of(context, [&] { iterated.solve(context, X.view(), Y.view()); });
-    fmt::print("{:>4} {:>10.4f} {:>10.4f} {:>10.4f} {:>12.4f} {:>10.1f}\n", b, waited * 1e3,
-               launched * 1e3, swept * 1e3, bound * 1e3, waited / bound);
+    const auto apply = [&](const IncompleteCholesky& M) {
+      return 1e3 * seconds_of(context, [&] { M->apply(context, X.view(), Y.view()); });
+    };
+    fmt::print("{:>4} {:>10.4f} {:>10.4f} {:>12.4f} {:>11.1f} {:>10.4f} {:>10.4f}\n", b,
+               waited * 1e3, launched * 1e3, bound * 1e3, waited / bound, apply(exact),
+               apply(iterated));
   }
 }
 

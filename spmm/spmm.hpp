@@ -2,7 +2,6 @@
 
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/views.hpp>
-#include <heddle/spmm/epilogue.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <memory>
 #include <string>
@@ -13,6 +12,28 @@
 /// former also with the further terms of `SpmmEpilogue`. A plan inspects A once and then multiplies
 /// any number of blocks.
 namespace heddle {
+
+/// The terms that a product adds to α A B while it stores C, and a sum that C is added to:
+///
+///     C = α A B + β C + γ B' + δ X,    Y = Y + η C
+///
+/// B' is the rows of B that belong to the rows of C. For an A of one process that is all of B, and
+/// A must be square. X and Y have the shape of C and lie in the memory of `Space`. A term whose
+/// coefficient is 0 is absent: its operand is not read and may be empty or contain NaN. C must not
+/// share entries with X, and Y none with B, C or X.
+///
+/// One step of a three-term recurrence thus takes one pass. At least, a product moves A, B and C,
+/// and beside these C once more where β ≠ 0, X where δ ≠ 0, Y twice where η ≠ 0. B' costs nothing,
+/// because it is part of B.
+template <Scalar T, class Space>
+struct SpmmEpilogue {
+  T beta = T{0};   ///< β, for the old values of C
+  T gamma = T{0};  ///< γ, for B'
+  T delta = T{0};  ///< δ, for X
+  ConstBlockView<T, Space> X = {};
+  T eta = T{0};  ///< η, for C as a term of Y
+  BlockView<T, Space> Y = {};
+};
 
 /// How a plan multiplies by Aᵀ. The data that this needs is built at the first such product (on a
 /// GPU, the host builds it). A plan without such a product never builds it.
@@ -128,17 +149,16 @@ class SpmmPlan<T, CudaContext> {
   /// C = α A B + β C with B cols×N and C rows×N, row-major, any ld. With β = 0, C may be
   /// uninitialised. With α = 0, A and B are not read. C must not share entries with B. The product
   /// is queued on the context's stream. The result has the same bits in every run on one type of
-  /// GPU, except with "measure" and the cuSPARSE kernels. Adds `compulsory_bytes(N)`, C's old
+  /// GPU, except with "measure". Adds `compulsory_bytes(N)`, C's old
   /// values where β ≠ 0, and 2·nnz·N flops to the context's profile. A plan serves one call at a
   /// time. Throws `InvalidArgument` with the shapes if they do not fit.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,
                 BlockView<T, DeviceSpace> C) const;
 
-  /// C = α A B + β C + γ B' + δ X, Y = Y + η C, in one pass by all kernels but cuSPARSE's, which a
-  /// second pass over C follows. It behaves as `multiply` above, which it equals bit for bit
-  /// without further terms. With α = 0, B is read where γ ≠ 0. The profile counts the bytes that
-  /// `SpmmEpilogue` names. Throws `InvalidArgument` also if X or Y do not have C's shape, or if γ ≠
-  /// 0 and A is not square.
+  /// C = α A B + β C + γ B' + δ X, Y = Y + η C, in one pass. It behaves as `multiply` above, which
+  /// it equals bit for bit without further terms. With α = 0, B is read where γ ≠ 0. The profile
+  /// counts the bytes that `SpmmEpilogue` names. Throws `InvalidArgument` also if X or Y do not
+  /// have C's shape, or if γ ≠ 0 and A is not square.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B,
                 const SpmmEpilogue<T, DeviceSpace>& epilogue, BlockView<T, DeviceSpace> C) const;
 

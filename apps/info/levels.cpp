@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <heddle/apps/info/levels.hpp>
+#include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
-#include <heddle/drivers/inspect/near_null.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
 namespace heddle::apps {

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/edge_list/edge_list.hpp>
-#include <heddle/spmm/low_precision/error_bound.hpp>
-#include <heddle/spmm/low_precision/scaling.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <string>
 #include <vector>
 

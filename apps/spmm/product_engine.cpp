@@ -6,8 +6,6 @@
 #include <heddle/spmm/spmm.hpp>
 #include <utility>
 #ifdef HEDDLE_HAS_CUDA
-#include <heddle/spmm/low_precision/block_order_cuda.hpp>
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
 #endif
 
 namespace heddle::apps {

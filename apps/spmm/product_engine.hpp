@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/spmm/low_precision/scaling.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
+#include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/drivers/inspect/inspect.hpp>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
-#include <heddle/drivers/inspect/near_null.hpp>
 #include <heddle/drivers/inspect/null_space.hpp>
 #include <heddle/drivers/inspect/regular_pencil.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>

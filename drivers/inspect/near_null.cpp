@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <heddle/drivers/inspect/near_null.hpp>
-#include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
+#include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/solvers/preconditioners/multigrid/unknowns.hpp>
+#include <heddle/solvers/preconditioners/options.hpp>
 #include <utility>
 
 namespace heddle::detail {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
-#include <heddle/drivers/inspect/near_null.hpp>
 #include <heddle/drivers/inspect/precision.hpp>
 #include <heddle/drivers/inspect/resident.hpp>
 #include <heddle/linalg/context/instantiate.hpp>

@@ -10,11 +10,11 @@
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/process_sums.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <heddle/solvers/preconditioners/adaptive/condition_estimate.hpp>
 #include <heddle/solvers/preconditioners/adaptive/multigrid_costs.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
-#include <heddle/solvers/preconditioners/operator_preconditioner.hpp>
 #include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <memory>
 #include <utility>

@@ -12,13 +12,14 @@
 #include <heddle/drivers/problem/request.hpp>
 #include <heddle/drivers/problem/solution.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
-#include <heddle/solvers/preconditioners/operator_preconditioner.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/problem/eigen_problem.hpp>
-#include <heddle/solvers/problem/linear_system.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <memory>

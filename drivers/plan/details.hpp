@@ -9,7 +9,7 @@
 #include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/plan/scaling.hpp>
 #include <heddle/drivers/plan/solve_plan.hpp>
-#include <heddle/spmm/reorder/order_choice.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 #include <vector>
 
 /// The decisions of a plan as `run` needs them.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/spmm/model/device_speed.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

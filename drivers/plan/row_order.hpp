@@ -4,7 +4,7 @@
 #include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/problem/matrix.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
-#include <heddle/spmm/reorder/order_choice.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 
 /// The order in which a solve by one process takes the rows of its problem.
 namespace heddle::detail {

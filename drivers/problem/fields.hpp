@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <heddle/drivers/problem/archive_values.hpp>
-#include <heddle/drivers/problem/given_value.hpp>
 #include <heddle/drivers/problem/request.hpp>
+#include <heddle/drivers/problem/request_values.hpp>
 #include <limits>
 #include <memory>
 #include <optional>

@@ -2,27 +2,18 @@
 
 #include <heddle/drivers/problem/problem.hpp>
 #include <heddle/drivers/problem/request_fields.hpp>
+#include <heddle/drivers/problem/run_fields.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMaxThreads = 4096;
-constexpr Index kMaxDevices = 1024;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Row = FieldRow<Request>;
-using Table = FieldTable<Request>;
+using RequestTable = FieldTable<Request>;
 
-Words<std::string> texts(std::initializer_list<std::string_view> first,
-                         const std::vector<std::string_view>& more) {
-  Words<std::string> words;
-  for (const std::string_view word : first) words.emplace_back(word, word);
-  for (const std::string_view word : more) words.emplace_back(word, word);
-  return words;
-}
-
-void add_method_and_size(Table& table) {
+void add_method_and_size(RequestTable& table) {
   Words<Method> methods;
   for (const Method method :
        {Method::automatic, Method::lobpcg, Method::block_lanczos, Method::block_cg}) {
@@ -80,7 +71,7 @@ void add_method_and_size(Table& table) {
       .aliases({"max_block_size", "eps_lobpcg_blocksize", "block", "ncv"});
 }
 
-void add_tolerance(Table& table) {
+void add_tolerance(RequestTable& table) {
   Row(table, "solver.tolerance", "of the criterion; auto: 1e-8, in single precision 1e-5",
       [](auto& r) -> auto& { return r.tolerance; }, {{"auto", 0.0}})
       .real({0, 1, true})
@@ -110,7 +101,7 @@ void add_tolerance(Table& table) {
       .aliases({"convergence", "conv_test"});
 }
 
-void add_limits(Table& table) {
+void add_limits(RequestTable& table) {
   Row(
       table, "solver.max_iterations", "", [](auto& r) -> auto& { return r.max_iterations; })
       .integer(kCount)
@@ -131,7 +122,7 @@ void add_limits(Table& table) {
       .aliases({"time_limit", "timeout", "max_time", "time"});
 }
 
-void add_own_options(Table& table) {
+void add_own_options(RequestTable& table) {
   Row(
       table, "solver.refresh_interval", "iterations between fresh products with A",
       [](auto& r) -> auto& { return r.refresh_interval; })
@@ -172,7 +163,7 @@ void add_own_options(Table& table) {
       .option("--algorithm");
 }
 
-void add_systems(Table& table) {
+void add_systems(RequestTable& table) {
   Row(
       table, "solver.damp",
       "of least squares (transform: normal_equations): |b - A x|^2 + damp^2 |x|^2 is minimised",
@@ -190,13 +181,13 @@ void add_systems(Table& table) {
       .aliases({"remove_null_space", "mat_null_space", "nullspace"});
 }
 
-void add_preconditioner(Table& table) {
+void add_preconditioner(RequestTable& table) {
   Row(
       table, "solver.preconditioner.type",
       fmt::format("from A, or from B for the largest end of a pencil; auto: {}",
                   kAutomaticPreconditionerRule),
       [](auto& r) -> auto& { return r.preconditioner.type; },
-      texts({"auto", "none"}, preconditioner_table().names()))
+      words_from({"auto", "none"}, preconditioner_table().names()))
       .name("preconditioner.type")
       .keyword("preconditioner.type")
       .readers(kPreconditioned)
@@ -226,126 +217,22 @@ void add_preconditioner(Table& table) {
       .tuning();
 }
 
-void add_spmm(Table& table) {
-  std::vector<std::string_view> kernels = spmm_choices();
-  for (const std::string_view name : all_spmm_kernels()) kernels.push_back(name);
-  Row(
-      table, "spmm.kernel",
-      "auto: predicted to be the fastest on the matrix; measure: measured, where the prediction "
-      "leaves a doubt; rule: by thresholds; a name: of a kernel that the device has",
-      [](auto& r) -> auto& { return r.spmm.kernel; }, texts({}, kernels))
-      .name("spmm.kernel")
-      .option("--kernel");
-  Words<RowOrder> orders;
-  for (const RowOrder order : kRowOrders) orders.emplace_back(row_order_name(order), order);
-  Row(
-      table, "spmm.reorder",
-      "order of rows and columns during the solve; auto: rcm where the model says that faster "
-      "products repay it; none: that of the matrix; rcm: reverse Cuthill-McKee; metis: parts of "
-      "the graph; radix: rows sorted as binary numbers; jaccard: like rows together",
-      [](auto& r) -> auto& { return r.reorder; }, orders)
-      .option("--reorder")
-      .aliases({"ordering", "permutation", "reordering"});
-  Row(table, "spmm.cache",
-      "what measure finds is kept for this process, or in a file in $XDG_CACHE_HOME (~/.cache), "
-      "too",
-      [](auto& r) -> auto& { return r.spmm.verdict_file; },
-      {{"process", ""}, {"disk", default_verdict_file()}})
-      .name("spmm.verdict_file");
-  Row(
-      table, "", "", [](auto& r) -> auto& { return r.spmm.transpose; })
-      .name("spmm.transpose");
-}
-
-void add_machine(Table& table) {
-  Row(table, "device", "where to run; auto: a GPU if this build and machine have one",
-      [](auto& r) -> auto& { return r.device; },
-      {{"auto", DeviceChoice::automatic},
-       {"cuda", DeviceChoice::cuda},
-       {"host", DeviceChoice::host}})
-      .option("--device")
-      .aliases({"backend", "executor"});
-  Row(table, "devices",
-      "GPUs of this machine that solve together, led by one process; all: those it has",
-      [](auto& r) -> auto& { return r.devices; }, {{"all", 0}})
-      .integer({1, kMaxDevices})
-      .option("--devices")
-      .aliases({"gpus", "num_gpus", "ngpus", "num_devices"});
-  Row(table, "precision", "mixed: single precision as far as it reaches, then double",
-      [](auto& r) -> auto& { return r.precision; },
-      {{"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}})
-      .option("--precision")
-      .aliases({"dtype", "value_type", "scalar"});
-  Row(
-      table, "threads",
-      "CPU threads; 0: OMP_NUM_THREADS, else as many as CPUs, affinity and quota allow",
-      [](auto& r) -> auto& { return r.threads; })
-      .integer({0, kMaxThreads})
-      .option("--threads")
-      .aliases({"num_threads", "nthreads", "omp_num_threads", "cores"});
-  Row(table, "distribution",
-      "of rows over several processes; rows: in the order of the matrix; metis: by a partition of "
-      "its graph; auto: metis where rows need many rows of other processes",
-      [](auto& r) -> auto& { return r.distribution; },
-      {{"auto", Distribution::automatic},
-       {"rows", Distribution::rows},
-       {"metis", Distribution::metis}});
-  Row(
-      table, "seed", "of the random start: the same seed gives the same bits",
-      [](auto& r) -> auto& { return r.seed; })
-      .integer(kNatural)
-      .option("--seed")
-      .aliases({"iseed", "random_seed", "rng"});
-}
-
-void add_checkpoint(Table& table) {
-  Row(
-      table, "checkpoint.file",
-      "file that holds the state of the solve, relative to the current folder; gone once converged",
-      [](auto& r) -> auto& { return r.checkpoint.file; })
-      .name("checkpoint.file")
-      .keyword("checkpoint")
-      .new_file()
-      .required()
-      .readers(kWithCheckpoint)
-      .option("--checkpoint")
-      .aliases({"path", "filename", "name"});
-  Row(
-      table, "checkpoint.every_s", "seconds between two checkpoints; one more is written at a stop",
-      [](auto& r) -> auto& { return r.checkpoint.every_s; })
-      .name("checkpoint.every_s")
-      .keyword("checkpoint_every")
-      .real({.low = 0})
-      .readers(kWithCheckpoint)
-      .aliases({"interval", "every", "period", "seconds"});
-  Row(table, "", "", [](auto& r) -> auto& { return r.checkpoint.resume; },
-      {{"true", true}, {"false", false}})
-      .name("checkpoint.resume")
-      .keyword("resume")
-      .readers(kWithCheckpoint);
-  Row(
-      table, "", "", [](auto& r) -> auto& { return r.checkpoint.identity; })
-      .name("checkpoint.identity");
-}
-
-Table all_fields() {
-  Table table;
+RequestTable all_fields() {
+  RequestTable table;
   add_method_and_size(table);
   add_tolerance(table);
   add_limits(table);
   add_own_options(table);
   add_systems(table);
   add_preconditioner(table);
-  add_spmm(table);
-  add_machine(table);
-  add_checkpoint(table);
+  add_run_fields(table);
   return table;
 }
 
 }  // namespace
 
 const FieldTable<Request>& request_fields() {
-  static const Table table = all_fields();
+  static const RequestTable table = all_fields();
   return table;
 }
 

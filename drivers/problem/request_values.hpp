@@ -1,13 +1,20 @@
 #pragma once
 
-#include <heddle/drivers/problem/given_value.hpp>
+#include <cstdint>
 #include <heddle/drivers/problem/request.hpp>
+#include <heddle/linalg/context/context.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 /// Fields of a request by name, for programs that read them from their users.
 namespace heddle {
+
+/// A value as a user gives it. `std::uint64_t` is for integers that `Index` does not hold, a list
+/// of two numbers for an interval.
+using GivenValue =
+    std::variant<bool, Index, std::uint64_t, double, std::string, std::vector<double>>;
 
 /// The names of all fields that `set_field` sets, such as "nev". Options of a preconditioner are
 /// left out.

@@ -1,6 +1,6 @@
 #include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/drivers/place/place.hpp>
-#include <heddle/drivers/solve/spectrum.hpp>
+#include <heddle/drivers/solve.hpp>
 
 namespace heddle {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <heddle/drivers/inspect/reorder.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
-#include <heddle/spmm/reorder/order_choice.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <heddle/drivers/problem/solution.hpp>
 #include <heddle/drivers/team/vector_part.hpp>
 #include <heddle/linalg/context/processes.hpp>
-#include <heddle/linalg/distributed/row_ranges.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 #include <vector>
 
 /// The vectors of a solution of which each process keeps its own rows, so that none needs memory

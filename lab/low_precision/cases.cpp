@@ -6,7 +6,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/reorder/block_order.hpp>
 #include <random>
 #include <utility>

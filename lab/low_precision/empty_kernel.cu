@@ -1,4 +1,7 @@
-#include <heddle/linalg/context/dependent_launch.cuh>
+#include <cuda_runtime.h>
+
+#include <heddle/linalg/base/error.hpp>
+#include <string>
 
 #include "low_precision/empty_kernel.hpp"
 
@@ -7,22 +10,31 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
+/// Permits the launch of the next kernel, and waits for the one before (programmatic dependent
+/// launch, from compute capability 9.0 on).
 __global__ void empty_kernel() {
-  detail::cuda::allow_next_kernel();
-  detail::cuda::wait_for_previous_kernel();
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
 }
 
 }  // namespace
 
 void launch_empty_kernel(CudaContext& context, bool early) {
-  const dim3 grid(static_cast<unsigned>(context.device().multiprocessors));
-  const dim3 block(kThreads);
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(context.device().multiprocessors));
+  config.blockDim = dim3(kThreads);
+  config.stream = context.stream();
   if (early) {
-    detail::cuda::launch_dependent(empty_kernel, {grid, block}, context.stream());
-  } else {
-    empty_kernel<<<grid, block, 0, context.stream()>>>();
-    check(cudaGetLastError());
+    config.attrs = &overlap;
+    config.numAttrs = 1;
   }
+  const cudaError_t status = cudaLaunchKernelEx(&config, empty_kernel);
+  if (status != cudaSuccess) throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
 }  // namespace heddle::lab

@@ -13,7 +13,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/spmm/reorder/order_choice.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <heddle/linalg/precision/narrow_float.hpp>
-#include <heddle/spmm/model/linear_time.hpp>
-#include <heddle/spmm/reorder/row_clusters.hpp>
+#include <heddle/spmm/model/model.hpp>
+#include <heddle/spmm/reorder/block_order.hpp>
 #include <iterator>
 #include <utility>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/spmm/reorder/order_choice.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 #include <string>
 #include <vector>
 

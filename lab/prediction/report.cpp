@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "spmm/roofline.hpp"
+#include "spmm/intensity.hpp"
 
 namespace heddle::lab {
 namespace {
@@ -23,12 +23,14 @@ nlohmann::ordered_json widths_json(const PredictionReport& report) {
   for (const WidthPrediction& width : report.widths) {
     nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
     for (const KernelPrediction& prediction : width.kernels) {
-      kernels.push_back({{"kernel", prediction.kernel},
-                         {"seconds", prediction.seconds},
-                         {"gflops", rate_of(report, width.N, prediction)},
-                         {"bound_by", prediction.bound_by()},
-                         {"memory_bytes", prediction.memory_bytes},
-                         {"l2_bytes", prediction.l2_bytes}});
+      kernels.push_back(
+          {{"kernel", prediction.kernel},
+           {"seconds", prediction.seconds},
+           {"gflops", rate_of(report, width.N, prediction)},
+           {"flops_per_byte", flops_per_byte(report.features, width.N, sizeof(double), prediction)},
+           {"bound_by", prediction.bound_by()},
+           {"memory_bytes", prediction.memory_bytes},
+           {"l2_bytes", prediction.l2_bytes}});
     }
     widths.push_back({{"N", width.N}, {"kernels", std::move(kernels)}});
   }
@@ -134,25 +136,14 @@ std::string to_text(const PredictionReport& report) {
 }
 
 std::string to_json(const PredictionReport& report) {
-  nlohmann::ordered_json json = {{"matrix", report.name},
-                                 {"rows", report.features.rows},
-                                 {"nnz", report.features.nnz},
-                                 {"widths", widths_json(report)}};
+  nlohmann::ordered_json json = {
+      {"matrix", report.name},        {"rows", report.features.rows},
+      {"nnz", report.features.nnz},   {"precision", "double"},
+      {"device", "NVIDIA H200"},      {"memory_bytes_per_second", DeviceSpeed{}.memory_bytes},
+      {"widths", widths_json(report)}};
   if (report.blocks) json["blocks"] = blocks_json(*report.blocks);
   if (report.orders) json["orders"] = orders_json(*report.orders);
   return json.dump(2) + "\n";
-}
-
-std::string to_roofline(const PredictionReport& report) {
-  std::vector<RooflinePoint> points;
-  for (const WidthPrediction& width : report.widths) {
-    for (const KernelPrediction& prediction : width.kernels) {
-      points.push_back(roofline_point(report.features, width.N, sizeof(double), prediction, 0));
-    }
-  }
-  return roofline_svg(
-      fmt::format("{}: SpMM in double precision, predicted for an NVIDIA H200", report.name),
-      points, {});
 }
 
 }  // namespace heddle::lab

@@ -30,9 +30,7 @@ PredictionReport predict(HostContext& context, std::string name, CsrView<double,
                          const std::vector<Index>& widths);
 
 std::string to_text(const PredictionReport& report);
+/// `heddle plot` draws it as a roofline.
 std::string to_json(const PredictionReport& report);
-
-/// The predictions as a roofline (`roofline_svg`).
-std::string to_roofline(const PredictionReport& report);
 
 }  // namespace heddle::lab

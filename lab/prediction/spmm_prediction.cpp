@@ -17,7 +17,6 @@ using namespace heddle::lab;
 void run(int argc, char** argv) {
   std::string name;
   std::string json;
-  std::string roofline;
   bool blocks = false;
   bool orders = false;
   CLI::App app("Predicts the throughput of every SpMM kernel of a GPU.", "spmm_prediction");
@@ -27,8 +26,9 @@ void run(int argc, char** argv) {
                "clustering rows and columns");
   app.add_flag("--orders", orders,
                "find other orders of rows and columns and predict what they are worth to products");
-  app.add_option("--roofline", roofline, "file for a picture of the predictions (SVG)");
-  app.add_flag("--json{-}", json, "print JSON; --json=FILE: write it to FILE");
+  app.add_flag(
+      "--json{-}", json,
+      "print JSON; --json=FILE: write it to FILE, of which heddle plot draws the roofline");
   if (!apps::parse(app, apps::with_joined_json(argc, argv))) return;
   if (name.empty()) throw InvalidArgument("a matrix is missing");
   HostContext context;
@@ -36,7 +36,6 @@ void run(int argc, char** argv) {
   PredictionReport report = predict(context, name, A.view(), {1, 4, 8, 16, 32, 64});
   if (blocks) report.blocks = inspect_blocks(context, pattern_of(A.view()));
   if (orders) report.orders = inspect_orders(context, pattern_of(A.view()), {8, 32});
-  if (!roofline.empty()) apps::write_text(roofline, to_roofline(report));
   give(json, to_text(report), to_json(report));
 }
 

@@ -10,8 +10,8 @@
 #include "spgemm/band_comparison.hpp"
 #include "spgemm/stopwatch.hpp"
 #ifdef HEDDLE_HAS_CUDA
-#include <heddle/spgemm/column_row.hpp>
 #include <heddle/spgemm/hybrid.hpp>
+#include <heddle/spgemm/spgemm.hpp>
 
 #include "spgemm/cusparse_product.hpp"
 #endif

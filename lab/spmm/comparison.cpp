@@ -13,7 +13,7 @@
 #include <limits>
 #include <random>
 
-#include "spmm/column_major_cusparse.hpp"
+#include "spmm/cusparse_spmm.hpp"
 #include "spmm/stopwatch.hpp"
 
 namespace heddle::lab {
@@ -124,12 +124,10 @@ class Comparison {
       }
     }
     for (const std::string_view known : all) {
-      const std::string name(known);
       const auto& asked = options.kernels;
-      const bool wanted = is_cusparse(name) ? options.cusparse
-                                            : asked.empty() || std::find(asked.begin(), asked.end(),
-                                                                         name) != asked.end();
-      if (wanted) kernels_.push_back(name);
+      if (asked.empty() || std::find(asked.begin(), asked.end(), known) != asked.end()) {
+        kernels_.emplace_back(known);
+      }
     }
   }
 
@@ -149,9 +147,13 @@ class Comparison {
       result.kernels.push_back(guarded(name, [&] { return row_major(name); }));
     }
     result.kernels.push_back(guarded(kByColumns, [&] { return by_columns(automatic); }));
-    for (int algorithm = 1; options_.cusparse && algorithm <= 3; ++algorithm) {
-      const std::string name = fmt::format("cusparse_alg{} column-major", algorithm);
-      result.kernels.push_back(guarded(name, [&] { return column_major(name, algorithm); }));
+    for (const CusparseLayout layout : {CusparseLayout::by_rows, CusparseLayout::by_columns}) {
+      for (int algorithm = 1; options_.cusparse && algorithm <= 3; ++algorithm) {
+        const std::string name =
+            fmt::format("cusparse_alg{}{}", algorithm,
+                        layout == CusparseLayout::by_rows ? "" : " column-major");
+        result.kernels.push_back(guarded(name, [&] { return vendor(name, algorithm, layout); }));
+      }
     }
     return result;
   }
@@ -191,11 +193,13 @@ class Comparison {
                            }});
   }
 
-  KernelTiming column_major(const std::string& name, int algorithm) {
-    const ColumnMajorCusparse<T> vendor(context_, device_.view(), algorithm,
-                                        {operands_.B(), A_.cols, N_, A_.cols},
-                                        {operands_.C(), A_.rows, N_, A_.rows});
-    return check_and_time({name, true, [&] { vendor.multiply(); }});
+  KernelTiming vendor(const std::string& name, int algorithm, CusparseLayout layout) {
+    const bool by_columns = layout == CusparseLayout::by_columns;
+    const Index ld = padded_ld<T>(N_);
+    const CusparseSpmm<T> product(context_, device_.view(), algorithm, layout,
+                                  {operands_.B(), A_.cols, N_, by_columns ? A_.cols : ld},
+                                  {operands_.C(), A_.rows, N_, by_columns ? A_.rows : ld});
+    return check_and_time({name, by_columns, [&] { product.multiply(); }});
   }
 
   KernelTiming check_and_time(const Candidate& candidate) {

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <heddle/apps/report/output_files.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <nlohmann/json.hpp>
 
-#include "spmm/roofline.hpp"
+#include "spmm/intensity.hpp"
 
 namespace heddle::lab {
 namespace {
@@ -34,13 +33,16 @@ struct Ratios {
   double mean() const { return count > 0 ? std::exp(log_sum / count) : 0; }
 };
 
-nlohmann::json to_json(const WidthComparison& width, double bandwidth) {
+nlohmann::json to_json(const MatrixComparison& matrix, const WidthComparison& width,
+                       double bandwidth) {
+  const std::size_t scalar_bytes = matrix.precision == "double" ? sizeof(double) : sizeof(float);
   nlohmann::json kernels = nlohmann::json::array();
   for (const KernelTiming& timing : width.kernels) {
     nlohmann::json entry = {{"kernel", timing.kernel}, {"rounding_errors", timing.error}};
     if (const KernelPrediction* prediction = width.prediction(timing.kernel)) {
       entry["predicted_ms"] = 1e3 * prediction->seconds;
       entry["bound_by"] = prediction->bound_by();
+      entry["flops_per_byte"] = flops_per_byte(matrix.features, width.N, scalar_bytes, *prediction);
     }
     if (timing.failure.empty()) {
       entry["warm_ms"] = timing.warm_ms;
@@ -114,29 +116,6 @@ void explain(const MatrixComparison& comparison) {
   }
 }
 
-void write_rooflines(const SpmmReport& report, const std::filesystem::path& path) {
-  int number = 0;
-  for (const MatrixComparison& matrix : report.matrices) {
-    std::vector<RooflinePoint> points;
-    for (const WidthComparison& width : matrix.widths) {
-      for (const KernelPrediction& prediction : width.predictions) {
-        points.push_back(roofline_point(
-            matrix.features, width.N, matrix.precision == "double" ? sizeof(double) : sizeof(float),
-            prediction,
-            per_second(width.flops, width.measured_ms(std::string(prediction.kernel)))));
-      }
-    }
-    std::filesystem::path file = path;
-    if (++number > 1) {
-      file.replace_filename(
-          fmt::format("{}-{}{}", path.stem().string(), number, path.extension().string()));
-    }
-    apps::write_text(file, roofline_svg(fmt::format("{}: SpMM in {} precision on {}", matrix.matrix,
-                                                    matrix.precision, report.device.name),
-                                        points, report.speed));
-  }
-}
-
 void print_summary(const SpmmReport& report) {
   Ratios chosen;
   Ratios fastest;
@@ -157,11 +136,12 @@ void print_summary(const SpmmReport& report) {
 void write_json(const SpmmReport& report, const std::filesystem::path& path) {
   nlohmann::json document = {{"device", report.device.name},
                              {"bandwidth_bytes_per_second", report.bandwidth},
+                             {"memory_bytes_per_second", report.speed.memory_bytes},
                              {"matrices", nlohmann::json::array()}};
   for (const MatrixComparison& matrix : report.matrices) {
     nlohmann::json widths = nlohmann::json::array();
     for (const WidthComparison& width : matrix.widths) {
-      widths.push_back(to_json(width, report.bandwidth));
+      widths.push_back(to_json(matrix, width, report.bandwidth));
     }
     document["matrices"].push_back({{"matrix", matrix.matrix},
                                     {"precision", matrix.precision},

@@ -35,16 +35,12 @@ void print(const MatrixComparison& comparison, double bandwidth);
 /// and how the winner by the model fared against the fastest kernel.
 void explain(const MatrixComparison& comparison);
 
-/// Writes the rooflines of all matrices and precisions, measured and predicted: `path` for the
-/// first, with a number before its ending for further ones. Throws `InputError` if a file cannot be
-/// written.
-void write_rooflines(const SpmmReport& report, const std::filesystem::path& path);
-
 /// Prints the geometric mean and the minimum, over matrices and widths, of the best cuSPARSE time
 /// divided by the chosen kernel's time, and divided by the time of heddle's fastest kernel.
 void print_summary(const SpmmReport& report);
 
-/// Writes all results as JSON. Throws `InputError` if the file cannot be written.
+/// Writes all results as JSON, of which `heddle plot` draws the rooflines. Throws `InputError` if
+/// the file cannot be written.
 void write_json(const SpmmReport& report, const std::filesystem::path& path);
 
 }  // namespace heddle::lab

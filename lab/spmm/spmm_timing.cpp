@@ -25,7 +25,6 @@ struct Arguments {
   ComparisonOptions comparison;
   bool explain = false;
   std::string json;
-  std::string roofline;
 };
 
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -49,9 +48,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
   app.add_flag("!--no-cusparse", arguments.comparison.cusparse, "leave cuSPARSE out");
   app.add_flag("--explain", arguments.explain,
                "print features, predictions and measurements, and how the choice fared");
-  app.add_option("--roofline", arguments.roofline,
-                 "file for a picture of predicted and measured throughput (SVG)");
-  app.add_option("--json", arguments.json, "file for all numbers");
+  app.add_option("--json", arguments.json,
+                 "file for all numbers, of which heddle plot draws the roofline");
   std::vector<std::string> words(argv, argv + argc);
   if (!apps::parse(app, words)) return std::nullopt;
   if (arguments.matrices.empty()) throw InvalidArgument("a matrix is missing");
@@ -89,7 +87,6 @@ void time_kernels(const Arguments& arguments) {
   }
   print_summary(report);
   if (!arguments.json.empty()) write_json(report, arguments.json);
-  if (!arguments.roofline.empty()) write_rooflines(report, arguments.roofline);
 }
 
 }  // namespace

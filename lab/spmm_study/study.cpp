@@ -16,7 +16,7 @@
 #include <optional>
 #include <random>
 
-#include "spmm/column_major_cusparse.hpp"
+#include "spmm/cusparse_spmm.hpp"
 #include "spmm/cusparse_spmv.hpp"
 #include "spmm/stopwatch.hpp"
 
@@ -97,11 +97,14 @@ class MatrixStudy {
   std::vector<StudyLine> run() {
     for (const std::string_view kernel : spmm_kernels(context_)) {
       if (kernel.find(options_.kernels) == std::string_view::npos) continue;
-      if (options_.vendor || !kernel.starts_with("cusparse")) row_major(std::string(kernel));
+      row_major(std::string(kernel));
     }
     if (options_.vendor) {
       by_columns();
-      for (const int algorithm : {1, 2, 3}) column_major(algorithm);
+      for (const lab::CusparseLayout layout :
+           {lab::CusparseLayout::by_rows, lab::CusparseLayout::by_columns}) {
+        for (const int algorithm : {1, 2, 3}) vendor_product(algorithm, layout);
+      }
       for (const int algorithm : {1, 2}) vector_product(algorithm);
     }
     for (const std::string& choice : options_.choices) chosen(choice);
@@ -173,14 +176,21 @@ class MatrixStudy {
     }
   }
 
-  void column_major(int algorithm) {
+  void vendor_product(int algorithm, lab::CusparseLayout layout) {
+    const bool by_rows = layout == lab::CusparseLayout::by_rows;
     for (const Index N : options_.widths) {
-      StudyLine& line = add(fmt::format("cusparse_alg{}_columns", algorithm), N);
+      const Index ld = ld_of(N);
+      StudyLine& line =
+          add(fmt::format("cusparse_alg{}{}", algorithm, by_rows ? "" : "_columns"), N);
       guarded(line, [&] {
-        const lab::ColumnMajorCusparse<T> vendor(context_, device_.view(), algorithm,
-                                                 {operands_.B(), A_.cols, N, A_.cols},
-                                                 {operands_.C(), A_.rows, N, A_.rows});
-        check_and_time(line, Layout::columns, [&] { vendor.multiply(); });
+        std::optional<lab::CusparseSpmm<T>> vendor;
+        line.prepare_ms = host_ms(context_, [&] {
+          vendor.emplace(
+              context_, device_.view(), algorithm, layout,
+              lab::CusparseBlock<const T>{operands_.B(), A_.cols, N, by_rows ? ld : A_.cols},
+              lab::CusparseBlock<T>{operands_.C(), A_.rows, N, by_rows ? ld : A_.rows});
+        });
+        check_and_time(line, by_rows ? Layout::rows : Layout::columns, [&] { vendor->multiply(); });
       });
     }
   }

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/spmm/model/kernel_models.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 #include "spmm_study/matrices.hpp"
@@ -17,20 +17,16 @@ using namespace heddle;
 constexpr Index kWidths[] = {1, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
 void print_terms(const std::string& matrix, const MatrixFeatures& A, const DeviceSpeed& device) {
-  const detail::ReuseCurve reuse(A);
   for (const std::size_t bytes : {sizeof(double), sizeof(float)}) {
     for (const Index N : kWidths) {
       const std::string_view rule = choose_by_features(A, N, bytes).kernel;
-      for (const detail::KernelModel& model : detail::kernel_models()) {
-        const auto work = model.count(detail::shape_of(A, reuse, N, bytes, device));
-        if (!work) continue;
-        const detail::NominalTimes t = detail::nominal_times(*work, device);
+      for (const KernelTerms& t : kernel_terms(A, N, bytes, device)) {
         fmt::print(
             "{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},"
             "{:.6g},{:.6g},{}\n",
-            matrix, bytes == sizeof(double) ? "double" : "single", N, model.kernel, t.memory, t.l2,
+            matrix, bytes == sizeof(double) ? "double" : "single", N, t.kernel, t.memory, t.l2,
             t.l1, t.issue, t.tensor, t.loads, t.instructions, t.waves, t.tail, t.launch,
-            work->storage_bytes, model.kernel == rule ? 1 : 0);
+            t.storage_bytes, t.kernel == rule ? 1 : 0);
       }
     }
   }

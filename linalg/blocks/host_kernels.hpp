@@ -2,7 +2,7 @@
 
 #include <array>
 #include <heddle/linalg/base/isa.hpp>
-#include <heddle/linalg/blocks/scaled_block.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/base/isa.hpp>
-#include <heddle/linalg/blocks/scaled_block.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 
 namespace heddle {
 inline namespace HEDDLE_ISA {

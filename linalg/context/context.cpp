@@ -2,6 +2,7 @@
 #include <heddle/linalg/base/available_cpus.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/context/host_memory.hpp>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -16,7 +17,8 @@ std::mutex counting;
 
 HostContext::HostContext(int threads, std::shared_ptr<Processes> processes)
     : threads_(threads > 0 ? threads : detail::default_threads()),
-      processes_(std::move(processes)) {
+      processes_(std::move(processes)),
+      memory_(std::make_unique<detail::HostMemory>()) {
   if (threads < 0) {
     throw InvalidArgument("HostContext: threads must not be negative, got " +
                           std::to_string(threads));
@@ -27,7 +29,7 @@ HostContext::~HostContext() { deallocate(scratch_, scratch_bytes_); }
 
 void* HostContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  void* const pointer = memory_.allocate(bytes);
+  void* const pointer = memory_->allocate(bytes);
   if (pointer == nullptr) {
     throw OutOfMemory(bytes, "out of host memory: asked for " + std::to_string(bytes) +
                                  " bytes with " + std::to_string(allocation_count_.live_bytes) +
@@ -43,10 +45,14 @@ void* HostContext::allocate(std::size_t bytes) {
 
 void HostContext::deallocate(void* pointer, std::size_t bytes) noexcept {
   if (pointer == nullptr) return;
-  memory_.deallocate(pointer, bytes);
+  memory_->deallocate(pointer, bytes);
   const std::lock_guard lock(counting);
   allocation_count_.live_bytes -= bytes;
 }
+
+std::size_t HostContext::kept_bytes() const noexcept { return memory_->kept_bytes(); }
+
+void HostContext::release_kept_memory() noexcept { memory_->release(); }
 
 void* HostContext::scratch(std::size_t bytes) {
   if (bytes > scratch_bytes_) {

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <heddle/linalg/base/profile.hpp>
-#include <heddle/linalg/context/host_memory.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <memory>
 
 namespace heddle {
+namespace detail {
+class HostMemory;
+}
 
 /// Counts of rows and entries, and offsets. 64 bits, because n·b exceeds 2³¹ for blocks that fit in
 /// memory.
@@ -86,10 +88,10 @@ class HostContext {
   void deallocate(void* pointer, std::size_t bytes) noexcept;
 
   /// Bytes that were freed and stay with the context.
-  std::size_t kept_bytes() const noexcept { return memory_.kept_bytes(); }
+  std::size_t kept_bytes() const noexcept;
 
   /// Returns them to the system.
-  void release_kept_memory() noexcept { memory_.release(); }
+  void release_kept_memory() noexcept;
 
   /// Returns at least `bytes` of uninitialised memory, aligned to 64 bytes, for temporaries of one
   /// operation. The next call may move or overwrite it. It grows to the largest size requested and
@@ -125,7 +127,7 @@ class HostContext {
   const std::int32_t* row_numbers_ = nullptr;
   Profile profile_;
   AllocationCount allocation_count_;
-  detail::HostMemory memory_;
+  std::unique_ptr<detail::HostMemory> memory_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };

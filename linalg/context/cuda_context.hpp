@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/context/device_sizes.hpp>
+#include <heddle/linalg/context/context.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <memory>
 #include <span>
@@ -13,6 +13,19 @@ struct cublasContext;
 struct cusolverDnContext;
 
 namespace heddle {
+
+/// How many threads a GPU can run at once. The rules that distribute work over threads depend on
+/// it. The defaults are those of an NVIDIA H100 or H200, so that these rules can be evaluated
+/// without a GPU.
+struct DeviceSizes {
+  int multiprocessors = 132;
+  int threads_per_multiprocessor = 2048;  ///< resident at once on one multiprocessor
+
+  /// Threads resident at once on the whole device.
+  constexpr Index resident_threads() const noexcept {
+    return Index{multiprocessors} * threads_per_multiprocessor;
+  }
+};
 
 /// A GPU: its sizes, its name and the CUDA versions it runs with.
 struct CudaDevice : DeviceSizes {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/launcher.hpp>
-#include <heddle/linalg/context/mpi_processes.hpp>
+#include <heddle/linalg/context/processes.hpp>
 #include <thread>
 
 namespace heddle {

@@ -1,6 +1,6 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/launcher.hpp>
-#include <heddle/linalg/context/mpi_processes.hpp>
+#include <heddle/linalg/context/processes.hpp>
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/linalg/data/distributed_csr.hpp>
-#include <heddle/linalg/distributed/row_ranges.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 
 namespace heddle {
 

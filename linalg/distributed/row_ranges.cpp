@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/distributed/row_ranges.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <string>
 

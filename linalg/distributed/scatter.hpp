@@ -3,7 +3,7 @@
 #include <heddle/linalg/data/block_source.hpp>
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/distributed/row_ranges.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 
 /// Matrices and blocks between process 0, which holds all of their rows, and the processes of a
 /// context, which hold their ranges. All processes call these functions together.

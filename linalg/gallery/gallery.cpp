@@ -7,7 +7,6 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/base/nearest_name.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 #include <initializer_list>

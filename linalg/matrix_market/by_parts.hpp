@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <heddle/linalg/data/csr_matrix.hpp>
-#include <heddle/linalg/distributed/row_ranges.hpp>
+#include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/matrix_market/entries.hpp>
 #include <heddle/linalg/matrix_market/header.hpp>
 #include <optional>

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/linalg/small/dense_eigen_state.hpp>
 
 namespace heddle {
 namespace {
@@ -17,32 +17,37 @@ bool all_finite(ConstSmallView<double, HostSpace> H) {
 
 }  // namespace
 
-DenseEigensolver::DenseEigensolver(Index max_order)
-    : context_(1), work_(*context_, max_order, max_order) {}
+DenseEigensolver::DenseEigensolver() noexcept = default;
+DenseEigensolver::DenseEigensolver(Index max_order) : state_(std::make_unique<State>(max_order)) {}
+DenseEigensolver::~DenseEigensolver() = default;
+DenseEigensolver::DenseEigensolver(DenseEigensolver&&) noexcept = default;
+DenseEigensolver& DenseEigensolver::operator=(DenseEigensolver&&) noexcept = default;
 
 DenseFailure DenseEigensolver::solve(ConstSmallView<double, HostSpace> H,
                                      SmallView<double, HostSpace> theta,
                                      SmallView<double, HostSpace> Z) {
-  if (device_ != nullptr && H.rows >= detail::DeviceEigensolver::kLeastOrder) {
+  HostContext& context = state_->context;
+  if (state_->device != nullptr && H.rows >= detail::DeviceEigensolver::kLeastOrder) {
     if (!all_finite(H)) return DenseFailure::not_finite;
-    if (device_->compute(H, theta, Z)) return DenseFailure::none;
+    if (state_->device->compute(H, theta, Z)) return DenseFailure::none;
   }
-  return eigensolver_.compute(*context_, H, theta, Z) ? DenseFailure::none
-                                                      : DenseFailure::not_finite;
+  return state_->eigensolver.compute(context, H, theta, Z) ? DenseFailure::none
+                                                           : DenseFailure::not_finite;
 }
 
 DenseFailure DenseEigensolver::solve(SmallView<double, HostSpace> H, SmallView<double, HostSpace> G,
                                      SmallView<double, HostSpace> theta,
                                      SmallView<double, HostSpace> Z) {
-  if (!cholesky(*context_, G).positive_definite) return DenseFailure::indefinite;  // G = RᵀR
-  invert_upper(*context_, G);                                                      // R⁻¹
-  const SmallView<double, HostSpace> HR = work_.view(H.rows, H.cols);
-  small_multiply(*context_, 1, H, false, G, false, 0, HR);  // H R⁻¹
-  small_multiply(*context_, 1, G, true, HR, false, 0, H);   // R⁻ᵀ H R⁻¹
-  const DenseFailure failure = solve(H, theta, Z);          // standard form: Z' orthogonal
+  HostContext& context = state_->context;
+  if (!cholesky(context, G).positive_definite) return DenseFailure::indefinite;  // G = RᵀR
+  invert_upper(context, G);                                                      // R⁻¹
+  const SmallView<double, HostSpace> HR = state_->work.view(H.rows, H.cols);
+  small_multiply(context, 1, H, false, G, false, 0, HR);  // H R⁻¹
+  small_multiply(context, 1, G, true, HR, false, 0, H);   // R⁻ᵀ H R⁻¹
+  const DenseFailure failure = solve(H, theta, Z);        // standard form: Z' orthogonal
   if (failure != DenseFailure::none) return failure;
-  fetch(*context_, Z, HR);
-  small_multiply(*context_, 1, G, false, HR, false, 0, Z);  // Z = R⁻¹ Z'
+  fetch(context, Z, HR);
+  small_multiply(context, 1, G, false, HR, false, 0, Z);  // Z = R⁻¹ Z'
   return DenseFailure::none;
 }
 

@@ -1,7 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/linalg/small/dense_eigen_state.hpp>
 
 namespace heddle {
 namespace {
@@ -52,7 +52,7 @@ class CusolverEigensolver final : public detail::DeviceEigensolver {
 DenseEigensolver::DenseEigensolver(CudaContext& context, Index max_order)
     : DenseEigensolver(max_order) {
   if (max_order < detail::DeviceEigensolver::kLeastOrder) return;
-  device_ = std::make_unique<CusolverEigensolver>(context, max_order);
+  state_->device = std::make_unique<CusolverEigensolver>(context, max_order);
 }
 
 }  // namespace heddle

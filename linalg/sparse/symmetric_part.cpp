@@ -5,7 +5,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_assembly.hpp>
-#include <heddle/linalg/sparse/symmetric_part.hpp>
 #include <string>
 
 namespace heddle {

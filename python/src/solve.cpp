@@ -1,4 +1,4 @@
-#include <heddle/drivers/solve/spectrum.hpp>
+#include <heddle/drivers/solve.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

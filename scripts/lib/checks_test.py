@@ -64,6 +64,7 @@ BROKEN = {  # what check-layout.py must say: the files that make it say so
         "python/heddle/a/x.py": "def f():\n    from heddle.b import y\n",
         "python/heddle/b/y.py": "from ..a.x import f\n"},
     "lines in a file": {"lab/long.cpp": "int a;\n" * 451},
+    "351 lines in a file, at most 350": {"drivers/long.cpp": "int a;\n" * 351},
     "lines in a function": {"linalg/data/f.cpp": "void f(\n    int a) {\n" + "  g();\n\n" * 29 + "}\n"},
     "31 member functions in Wide": {
         "linalg/data/wide.hpp": CLASS + "  void f();\n" * 27 + MEMBERS + "};\n"},

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/cg/column_order.hpp>
 #include <heddle/solvers/preconditioners/adaptive/cg_coefficients.hpp>
 #include <heddle/solvers/preconditioners/schedule/schedule.hpp>
-#include <heddle/solvers/problem/linear_system.hpp>
 #include <optional>
 
 namespace heddle::detail {

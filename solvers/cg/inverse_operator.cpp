@@ -1,6 +1,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
+#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
 #include <limits>
 
 namespace heddle {
@@ -14,7 +15,9 @@ constexpr Index kMaxIterations = 1000;  // mass matrices take some dozens
 template <Scalar T, class Ctx>
 InverseOperator<T, Ctx>::InverseOperator(Ctx& context, LinearOperator<T, Ctx>& B,
                                          DistributedCsrView<T, Space> matrix)
-    : LinearOperator<T, Ctx>(B.row_range(), B.column_range()), B_(&B), jacobi_(context, matrix) {}
+    : LinearOperator<T, Ctx>(B.row_range(), B.column_range()),
+      B_(&B),
+      jacobi_(std::make_unique<JacobiPreconditioner<T, Ctx>>(context, matrix)) {}
 
 template <Scalar T, class Ctx>
 const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
@@ -23,7 +26,7 @@ const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
   options.algorithm = CgAlgorithm::pseudo_block;  // the variant with less dense work
   options.tolerance = kRoundings * std::numeric_limits<T>::epsilon();
   options.max_iterations = kMaxIterations;
-  return block_cg<T, Ctx>(context, {.A = B_, .preconditioner = &jacobi_, .B = X}, options,
+  return block_cg<T, Ctx>(context, {.A = B_, .preconditioner = jacobi_.get(), .B = X}, options,
                           workspace_, monitor_);
 }
 

@@ -3,8 +3,9 @@
 #include <functional>
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
-#include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/problem/monitor.hpp>
+#include <memory>
 #include <utility>
 
 namespace heddle {
@@ -39,7 +40,7 @@ class InverseOperator final : public LinearOperator<T, Ctx> {
   const LinearResult<T, Space>& solve(Ctx& context, ConstBlockView<T, Space> X);
 
   LinearOperator<T, Ctx>* B_;
-  JacobiPreconditioner<T, Ctx> jacobi_;
+  std::unique_ptr<Preconditioner<T, Ctx>> jacobi_;
   BlockCgWorkspace<T, Ctx> workspace_;
   Monitor monitor_;
 };

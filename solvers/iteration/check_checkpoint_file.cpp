@@ -1,6 +1,6 @@
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/iteration/check_checkpoint_file.hpp>
 #include <heddle/solvers/iteration/checkpoint_file.hpp>
+#include <heddle/solvers/problem/checkpoint.hpp>
 #include <system_error>
 
 namespace heddle {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/iteration/check_checkpoint_file.hpp>
 #include <heddle/solvers/iteration/checkpointer.hpp>
+#include <heddle/solvers/problem/checkpoint.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/krylov/lanczos_ritz.hpp>
 #include <utility>
 

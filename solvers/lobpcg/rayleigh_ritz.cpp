@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/solvers/lobpcg/rayleigh_ritz.hpp>
 #include <limits>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
-#include <heddle/spmm/epilogue.hpp>
+#include <heddle/spmm/spmm.hpp>
 #include <optional>
 
 namespace heddle {

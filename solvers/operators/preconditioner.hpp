@@ -1,14 +1,47 @@
 #pragma once
 
-#include <heddle/linalg/blocks/scaled_block.hpp>
+#include <chrono>
+#include <cstddef>
+#include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
-#include <heddle/solvers/operators/setup_cost.hpp>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace heddle {
+
+/// The cost of setting up a preconditioner: the time in seconds, and the bytes of the context's
+/// memory that the preconditioner keeps. Both are 0 until `stop`.
+class SetupCost {
+ public:
+  /// No cost.
+  SetupCost() = default;
+
+  /// Starts the measurement.
+  template <class Ctx>
+  explicit SetupCost(const Ctx& context)
+      : begin_(std::chrono::steady_clock::now()), before_(context.allocation_count().live_bytes) {}
+
+  /// Ends the measurement, after all queued work is done.
+  template <class Ctx>
+  void stop(Ctx& context) {
+    context.synchronize();
+    bytes_ = context.allocation_count().live_bytes - before_;
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  double seconds() const noexcept { return seconds_; }
+  std::size_t bytes() const noexcept { return bytes_; }  ///< of the context's memory
+
+ private:
+  std::chrono::steady_clock::time_point begin_{};
+  std::size_t before_ = 0;  // bytes held at the start
+  std::size_t bytes_ = 0;
+  double seconds_ = 0;
+};
 
 template <Scalar T, class Ctx>
 class PreconditionerSchedule;
@@ -19,6 +52,18 @@ struct OperatorLevel {
   Index nnz = 0;         ///< stored entries of its matrix
   Index aggregates = 0;  ///< groups of rows that the next coarser level represents. The coarsest: 0
   double seconds = 0;    ///< to make the level and what leads to it
+};
+
+/// What a `PreconditionerSchedule` tells of itself.
+struct PreconditionerReport {
+  std::string name{};                   ///< of the stage in use
+  std::string reason{};                 ///< why it is in use. Empty: there was no choice
+  std::string precision{};              ///< its precisions, such as "half, then single"
+  std::string precision_reason{};       ///< why it has them
+  Index degree = 0;                     ///< 0: there is no choice
+  double seconds = 0;                   ///< of all setups
+  std::size_t bytes = 0;                ///< that they keep, of the context's memory
+  std::vector<OperatorLevel> levels{};  ///< the finest first
 };
 
 /// Stored entries of all levels per entry of the finest one. 1 without entries.
@@ -94,6 +139,27 @@ class Preconditioner : public LinearOperator<T, Ctx> {
  private:
   std::string name_;
   SetupCost cost_;
+};
+
+/// An operator M⁻¹ ≈ A⁻¹, such as a stored matrix or a factor of A, as a preconditioner.
+template <Scalar T, class Ctx>
+class OperatorPreconditioner final : public Preconditioner<T, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// The operator is not null.
+  explicit OperatorPreconditioner(std::shared_ptr<LinearOperator<T, Ctx>> op)
+      : Preconditioner<T, Ctx>(op->row_range(), op->column_range()), operator_(std::move(op)) {}
+
+  std::optional<double> one_norm() const override { return operator_->one_norm(); }
+
+ protected:
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
+    operator_->apply(context, X, Y);
+  }
+
+ private:
+  std::shared_ptr<LinearOperator<T, Ctx>> operator_;
 };
 
 }  // namespace heddle

@@ -3,8 +3,33 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/solvers/preconditioners/kind.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 
 namespace heddle {
+
+std::string_view matrix_name(PreconditionedMatrix matrix) noexcept {
+  switch (matrix) {
+    case PreconditionedMatrix::A:
+      return "A";
+    case PreconditionedMatrix::B:
+      return "B";
+    case PreconditionedMatrix::normal_equations:
+      return "A^T A";
+  }
+  return "";
+}
+
+PreconditionedMatrix PreconditionedProblem::matrix() const noexcept {
+  if (task == PreconditionedTask::least_squares) return PreconditionedMatrix::normal_equations;
+  const bool far_end_of_pencil =
+      task == PreconditionedTask::eigenpairs && which == Which::largest && pencil;
+  return far_end_of_pencil ? PreconditionedMatrix::B : PreconditionedMatrix::A;
+}
+
+MatrixAccess PreconditionedProblem::access() const noexcept {
+  if (!stored) return MatrixAccess::products;
+  return task == PreconditionedTask::least_squares ? MatrixAccess::diagonal : MatrixAccess::entries;
+}
 
 double PreconditionerSizes::matrix_bytes(Index entries) const noexcept {
   return static_cast<double>(entries) * (static_cast<double>(scalar_size) + sizeof(std::int32_t)) +
@@ -70,5 +95,51 @@ void PreconditionerKind::refuse_pair() const {
 void PreconditionerKind::refuse_nothing() const {
   throw InvalidArgument(fmt::format("the maker of preconditioner {} returned null", name));
 }
+
+template <class Ctx>
+PreconditionerStage<double, Ctx> PreconditionerKind::lowered_stage(
+    Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+    const PreconditionerOptions& options, const SpmmOptions& spmm) const {
+  const auto& make_single = maker.template get<float, Ctx, double>();
+  PreconditionerOptions single = options;
+  single.set_products(ProductPrecision::single_precision);
+  typename PreconditionerStage<double, Ctx>::MakeSingle later_single;
+  if (options.products() != single.products()) {
+    later_single = [make_single, A, single, spmm](Ctx& later) {
+      return make_single(later, A, single, spmm);
+    };
+  }
+  PreconditionerStage<double, Ctx> stage(
+      made_by(make_single, context, A, options, spmm), options.products(),
+      [make_full = maker.template get<double, Ctx>(), A, single, spmm](Ctx& later) {
+        return make_full(later, A, single, spmm);
+      },
+      std::move(later_single));
+  stage.describe(name + describe(options), "");
+  return stage;
+}
+
+template <class Ctx>
+std::unique_ptr<Preconditioner<double, Ctx>> PreconditionerKind::make_lowered(
+    Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+    const PreconditionerOptions& options, const SpmmOptions& spmm) const {
+  SetupCost cost(context);
+  auto stage = lowered_stage(context, A, options, spmm);
+  cost.stop(context);
+  return std::make_unique<PreconditionerSchedule<double, Ctx>>(std::move(stage), "", cost);
+}
+
+#define HEDDLE_INSTANTIATE(Ctx)                                                           \
+  template PreconditionerStage<double, Ctx> PreconditionerKind::lowered_stage(            \
+      Ctx&, DistributedCsrView<double, Ctx::Space>, const PreconditionerOptions&,         \
+      const SpmmOptions&) const;                                                          \
+  template std::unique_ptr<Preconditioner<double, Ctx>> PreconditionerKind::make_lowered( \
+      Ctx&, DistributedCsrView<double, Ctx::Space>, const PreconditionerOptions&,         \
+      const SpmmOptions&) const;
+HEDDLE_INSTANTIATE(HostContext)
+#ifdef HEDDLE_HAS_CUDA
+HEDDLE_INSTANTIATE(CudaContext)
+#endif
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

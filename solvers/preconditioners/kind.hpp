@@ -1,17 +1,60 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
-#include <heddle/solvers/preconditioners/preconditioned_problem.hpp>
-#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
+#include <heddle/solvers/problem/options.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace heddle {
+
+template <Scalar T, class Ctx>
+class PreconditionerStage;
+
+/// The kinds of solves. Solves of one kind can use the same preconditioners.
+enum class PreconditionedTask {
+  eigenpairs,        ///< A x = λ B x by LOBPCG
+  linear_system,     ///< A X = B by block CG
+  least_squares,     ///< min ‖B − A X‖ by block CG on AᵀA X = AᵀB
+  unpreconditioned,  ///< takes no preconditioner: block Lanczos, singular triplets
+};
+
+/// The matrix whose inverse a preconditioner approximates.
+enum class PreconditionedMatrix { A, B, normal_equations };
+
+/// The name of the matrix in reports: "A", "B" or "A^T A".
+std::string_view matrix_name(PreconditionedMatrix matrix) noexcept;
+
+/// The access to a matrix that is available or needed. Each level includes those before it.
+enum class MatrixAccess {
+  products,  ///< products with blocks only
+  diagonal,  ///< products and the diagonal
+  entries,   ///< all entries
+};
+
+/// The properties of a problem that determine which preconditioners suit it.
+struct PreconditionedProblem {
+  PreconditionedTask task = PreconditionedTask::eigenpairs;
+  Which which = Which::smallest;  ///< for `eigenpairs`: the wanted end of the spectrum
+  bool pencil = false;            ///< for `eigenpairs`: whether there is a B ≠ I
+  bool stored = true;             ///< whether the matrices are stored
+  bool distributed = false;       ///< whether several processes hold the rows of the matrices
+
+  /// The matrix to precondition: B for the largest eigenvalues of A x = λ B x, AᵀA for least
+  /// squares, else A.
+  PreconditionedMatrix matrix() const noexcept;
+
+  /// The available access to `matrix()`. For AᵀA this is at most `diagonal`.
+  MatrixAccess access() const noexcept;
+};
 
 /// The sizes from which a preconditioner's memory follows.
 struct PreconditionerSizes {
@@ -116,6 +159,10 @@ class PreconditionerMaker {
   bool serves_distributed_ = false;
 };
 
+/// What the schedule of M tells of the last solve with it. Nothing where M is no schedule.
+template <Scalar T, class Ctx>
+std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>& M);
+
 /// The description of one preconditioner, which is a row of `preconditioner_table`. To offer a
 /// preconditioner of your own, fill in a row and `add` it to the table. Methods and programs then
 /// find it by its name.
@@ -194,36 +241,14 @@ struct PreconditionerKind {
   PreconditionerStage<double, Ctx> lowered_stage(Ctx& context,
                                                  DistributedCsrView<double, typename Ctx::Space> A,
                                                  const PreconditionerOptions& options,
-                                                 const SpmmOptions& spmm = {}) const {
-    const auto& make_single = maker.template get<float, Ctx, double>();
-    PreconditionerOptions single = options;
-    single.set_products(ProductPrecision::single_precision);
-    typename PreconditionerStage<double, Ctx>::MakeSingle later_single;
-    if (options.products() != single.products()) {
-      later_single = [make_single, A, single, spmm](Ctx& later) {
-        return make_single(later, A, single, spmm);
-      };
-    }
-    PreconditionerStage<double, Ctx> stage(
-        made_by(make_single, context, A, options, spmm), options.products(),
-        [make_full = maker.template get<double, Ctx>(), A, single, spmm](Ctx& later) {
-          return make_full(later, A, single, spmm);
-        },
-        std::move(later_single));
-    stage.describe(name + describe(options), "");
-    return stage;
-  }
+                                                 const SpmmOptions& spmm = {}) const;
 
-  /// A schedule with `lowered_stage` alone.
+  /// The schedule of a solve with `lowered_stage` alone, see `Preconditioner::schedule`.
   template <class Ctx>
-  std::unique_ptr<PreconditionerSchedule<double, Ctx>> make_lowered(
-      Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
-      const PreconditionerOptions& options, const SpmmOptions& spmm = {}) const {
-    SetupCost cost(context);
-    auto stage = lowered_stage(context, A, options, spmm);
-    cost.stop(context);
-    return std::make_unique<PreconditionerSchedule<double, Ctx>>(std::move(stage), "", cost);
-  }
+  std::unique_ptr<Preconditioner<double, Ctx>> make_lowered(Ctx& context,
+                                                            DistributedCsrView<double, typename Ctx::Space> A,
+                                                            const PreconditionerOptions& options,
+                                                            const SpmmOptions& spmm = {}) const;
 
  private:
   template <Scalar T, class Ctx, Scalar U>

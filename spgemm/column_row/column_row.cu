@@ -4,8 +4,8 @@
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/linalg/sparse/device_sort.hpp>
-#include <heddle/spgemm/column_row.hpp>
 #include <heddle/spgemm/plan/product_checks.hpp>
+#include <heddle/spgemm/spgemm.hpp>
 #include <limits>
 #include <string>
 

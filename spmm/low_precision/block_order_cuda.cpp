@@ -5,9 +5,8 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/spmm/low_precision/block_order_cuda.hpp>
 #include <heddle/spmm/low_precision/block_product.hpp>
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <numeric>
 #include <random>

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spmm/low_precision/error_bound.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <limits>
 
 namespace heddle {

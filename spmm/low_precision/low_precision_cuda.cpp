@@ -8,7 +8,7 @@
 #include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/block_matrix.hpp>
 #include <heddle/spmm/low_precision/device_copy.hpp>
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/low_precision/round_block.hpp>
 #include <heddle/spmm/low_precision/rounded_matrix.hpp>
 #include <heddle/spmm/low_precision/sliced_matrix.hpp>

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <heddle/linalg/data/views.hpp>
 #include <heddle/linalg/precision/narrow_float.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+/// The precisions of a product, the powers of two that bring its factors into the range of a short
+/// number type, and the bounds of its errors. Scaling by powers of two and back is exact.
 namespace heddle {
 
 /// The precisions of a product C = A B: the type that the values of A and B are rounded to. Sums
@@ -45,5 +49,65 @@ auto with_narrow_float(ProductPrecision precision, const Body& body) {
       return body(Tf32{});
   }
 }
+
+/// Where the values of a product may be scaled before they are rounded.
+enum class RangeScaling {
+  none,           ///< values beyond the range are refused
+  powers_of_two,  ///< the largest value of each row of A and column of B gets the exponent 14
+};
+
+/// The exponent of the largest values after scaling: the largest of half precision. Sums of 2^96
+/// products of such values are in the range of single precision.
+inline constexpr int kScaledExponent = 14;
+
+/// Per row of A the exponent e by which its values are scaled, a·2^e. Throws `InvalidArgument` with
+/// the place of the first value that is not finite, or that is beyond `largest` and must not be
+/// scaled. `type` names the number type in the message. Rows of zeros have the exponent 0.
+template <Scalar T>
+std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, HostSpace>& A,
+                                        RangeScaling scaling, double largest,
+                                        std::string_view type);
+
+/// The same per column of B, into `exponents`, B.cols() numbers. Uses the context's scratch memory.
+template <Scalar T>
+void column_exponents(HostContext& context, const ConstBlockView<T, HostSpace>& B,
+                      RangeScaling scaling, double largest, std::string_view type,
+                      std::int32_t* exponents);
+
+/// The exponents by which rows of A and columns of B were scaled. Empty lists: not at all.
+struct ProductExponents {
+  const std::vector<std::int32_t>& rows;
+  const std::vector<std::int32_t>& columns;
+};
+
+/// How a computed product compares with the exact one.
+struct ProductError {
+  double largest = 0;    ///< max |c' − c| over all entries
+  double bound = 0;      ///< the bound of the entry with the largest error
+  double share = 0;      ///< max |c' − c| / bound, at most 1 if every entry keeps its bound
+  Index underflows = 0;  ///< entries that underflow may change more than roundoff does
+  Index row = 0;         ///< of the entry with the largest share
+  Index column = 0;
+};
+
+/// Compares C' with the exact product C = A B, entry by entry, and with the a-priori bound
+///
+///   |c' − c| ≤ Σ_k (δa |b| + |a| δb + δa δb) + γ Σ_k (|a| + δa)(|b| + δb) + n σ
+///
+/// of a row with n entries. δx = u |x| + η is the error of a stored value with the roundoff u of
+/// the precision and η, half the spacing of its subnormal numbers, scaled back. γ = m v/(1 − m v)
+/// for m additions with the roundoff v, in any order. σ is the spacing of subnormal sums, scaled
+/// back. The bound is infinite for m v ≥ 1. The exact product is replaced by one in twice the
+/// working precision (Dot2), and its error is added to the bound.
+///
+/// Source: Higham, Accuracy and Stability of Numerical Algorithms, section 3.1. Sums of tensor
+/// cores: Fasi, Higham, Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS
+/// 2021. Dot2: Ogita, Rump, Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005).
+///
+/// Shapes must fit. An entry whose exact value passes the range of double is not compared.
+template <Scalar T>
+ProductError product_error(HostContext& context, CsrView<double, HostSpace> A,
+                           ConstBlockView<double, HostSpace> B, ConstBlockView<T, HostSpace> C,
+                           ProductPrecision precision, const ProductExponents& exponents);
 
 }  // namespace heddle

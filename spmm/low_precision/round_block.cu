@@ -2,8 +2,8 @@
 #include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <heddle/spmm/low_precision/round_block.hpp>
-#include <heddle/spmm/low_precision/scaling.hpp>
 #include <type_traits>
 
 namespace heddle::detail {

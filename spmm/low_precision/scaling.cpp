@@ -5,7 +5,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spmm/low_precision/scaling.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 
 namespace heddle {
 namespace {

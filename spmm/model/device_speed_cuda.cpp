@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
-#include <heddle/spmm/model/device_speed.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <map>
 #include <mutex>
 

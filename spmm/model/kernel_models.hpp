@@ -6,22 +6,6 @@
 
 namespace heddle::detail {
 
-/// The work of a kernel in seconds at the device's nominal speed.
-struct NominalTimes {
-  double memory = 0;
-  double l2 = 0;
-  double l1 = 0;
-  double issue = 0;
-  double tensor = 0;
-  double loads = 0;         ///< the chain of loads of a warp
-  double instructions = 0;  ///< the instructions of a warp, one after the other
-  double waves = 1;         ///< of warps
-  double tail = 0;          ///< the longest chain of loads
-  double launch = 0;
-};
-
-NominalTimes nominal_times(const KernelWork& work, const DeviceSpeed& device) noexcept;
-
 /// How much longer than at the device's nominal speed a kernel's parts take, as fitted.
 struct KernelConstants {
   double memory = 1;

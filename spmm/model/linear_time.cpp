@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/spmm/model/linear_time.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <map>
 #include <mutex>
 

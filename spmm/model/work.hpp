@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/features/features.hpp>
-#include <heddle/spmm/model/device_speed.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <heddle/spmm/model/reuse_curve.hpp>
 #include <optional>
 

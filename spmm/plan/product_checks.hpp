@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/spmm/epilogue.hpp>
 #include <heddle/spmm/kernels/product.hpp>
+#include <heddle/spmm/spmm.hpp>
 #include <string_view>
 
 /// What the plans of all backends do around the product of a kernel.

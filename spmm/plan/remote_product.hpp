@@ -3,7 +3,6 @@
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/halo_exchange.hpp>
 #include <heddle/linalg/data/multivector.hpp>
-#include <heddle/spmm/epilogue.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::detail {

@@ -1,6 +1,5 @@
 #include <heddle/linalg/base/clock.hpp>
 #include <heddle/spmm/reorder/block_order.hpp>
-#include <heddle/spmm/reorder/row_clusters.hpp>
 #include <heddle/spmm/transpose/transposed_pattern.hpp>
 #include <utility>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <heddle/spmm/blocked/row_pattern.hpp>
+#include <heddle/spmm/blocked/block_counts.hpp>
 #include <tuple>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/context/context.hpp>
-#include <heddle/spmm/blocked/row_pattern.hpp>
+#include <heddle/spmm/blocked/block_counts.hpp>
 #include <vector>
 
 namespace heddle::detail {

@@ -6,8 +6,8 @@
 #include <heddle/spmm/blocked/block_counts.hpp>
 #include <heddle/spmm/model/host_time.hpp>
 #include <heddle/spmm/model/model.hpp>
-#include <heddle/spmm/reorder/order_choice.hpp>
 #include <heddle/spmm/reorder/order_features.hpp>
+#include <heddle/spmm/reorder/row_order.hpp>
 #include <string_view>
 #include <utility>
 

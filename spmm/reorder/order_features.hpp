@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/spmm/blocked/row_pattern.hpp>
+#include <heddle/spmm/blocked/block_counts.hpp>
 #include <heddle/spmm/model/host_time.hpp>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/spmm/reorder/block_order.hpp>
 #include <heddle/spmm/reorder/min_hash.hpp>
-#include <heddle/spmm/reorder/row_clusters.hpp>
 #include <string>
 #include <utility>
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
+#include <heddle/spmm/reorder/block_order.hpp>
 #include <heddle/spmm/reorder/cuthill_mckee.hpp>
-#include <heddle/spmm/reorder/row_clusters.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
 #include <numeric>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/context/device_sizes.hpp>
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/spmm/features/features.hpp>
 #include <heddle/spmm/model/model.hpp>
 #include <heddle/spmm/spmm.hpp>

@@ -2,7 +2,6 @@
 
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <stdexcept>
 #include <string>

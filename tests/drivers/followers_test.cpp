@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <heddle/drivers/solve.hpp>
-#include <heddle/drivers/solve/spectrum.hpp>
 #include <heddle/drivers/team/followers.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <stdexcept>

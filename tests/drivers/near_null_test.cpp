@@ -4,7 +4,7 @@
 #include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 

@@ -6,7 +6,7 @@
 #include <heddle/drivers/team/followers.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <memory>
 #include <numeric>

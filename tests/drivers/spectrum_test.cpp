@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <heddle/drivers/solve/spectrum.hpp>
+#include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <string>
 #include <tuple>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <heddle/linalg/context/mpi_processes.hpp>
+#include <heddle/linalg/context/processes.hpp>
 #include <memory>
 
 namespace heddle::test {

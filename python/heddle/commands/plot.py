@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..study.records import INPUT, INTERRUPTED, USAGE
 from ..plot.sources import PlotError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PROGRAM = "heddle plot"
 FORMATS = (".svg", ".png", ".pdf")
@@ -17,6 +20,9 @@ EXAMPLES = """examples:
   heddle plot results/K-lobpcg results/K-block_lanczos -o both.png
   heddle plot results/K-lobpcg --picture spy -o entries.svg
   heddle plot results/K-lobpcg --coordinates xyz.npy --mode 7 --mode 8 -o modes.svg
+  heddle plot timing.json -o roofline.svg
+
+A file of spmm_prediction or spmm_timing is drawn as a roofline for each of its matrices.
 
 Modes need eigenvectors, which a solve writes with --eigenvectors npy. Rows of an eigenvector are
 grouped by point: with 3 unknowns per point, rows 0 to 2 belong to the first one, and the points are
@@ -36,12 +42,13 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     found = Parser(
         prog=PROGRAM,
-        description="Draws the results of solves.",
+        description="Draws the results of solves, and rooflines of products.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = found.add_argument
-    add("results", nargs="+", metavar="RESULTS", help="folders with a result.json")
+    add("results", nargs="+", metavar="RESULTS",
+        help="folders with a result.json, or JSON files of spmm_prediction or spmm_timing")  # fmt: skip
     add("-o", "--output", default="plot.svg", metavar="FILE",
         help="picture: .svg, .png or .pdf (default: plot.svg)")  # fmt: skip
     add("-p", "--picture", action="append", default=[], metavar="NAME",
@@ -69,14 +76,11 @@ def run(arguments: list[str] | None) -> None:
     if not 10 <= options.dpi <= 2000:
         raise PlotError(f"--dpi {options.dpi}: expected 10 to 2000", USAGE)
     # Only now, so that --help and wrong options need no matplotlib.
-    from ..plot import figures, sources
+    from ..plot import figures
     from ..report import style
 
-    results = sources.read_results(options.results, options.label)
-    points = sources.read_coordinates(Path(options.coordinates)) if options.coordinates else None
-    wish = figures.Wish(options.picture, points, options.mode, options.title)
     with style.settings():
-        figure, missing = figures.draw(results, wish)
+        figure, missing = make_figure(options)
         try:
             figures.save(figure, options.output, options.dpi)
         except OSError as error:
@@ -85,6 +89,31 @@ def run(arguments: list[str] | None) -> None:
         for reason in missing:
             print(f"{PROGRAM}: {reason}", file=sys.stderr)
         print(options.output)
+
+
+def make_figure(options: argparse.Namespace) -> tuple[Figure, list[str]]:
+    """The figure, and what is missing in it."""
+    from ..plot import figures, rooflines, sources
+
+    files = [name for name in options.results if rooflines.is_file_of_rooflines(name)]
+    if files:
+        check_files_alone(options, files)
+        found = [one for name in files for one in rooflines.read_rooflines(name)]
+        return rooflines.draw(found, options.title), []
+    results = sources.read_results(options.results, options.label)
+    points = sources.read_coordinates(Path(options.coordinates)) if options.coordinates else None
+    wish = figures.Wish(options.picture, points, options.mode, options.title)
+    return figures.draw(results, wish)
+
+
+def check_files_alone(options: argparse.Namespace, files: list[str]) -> None:
+    if len(files) < len(options.results):
+        reason = f"{files[0]} is a roofline, which is drawn without results of solves"
+        raise PlotError(reason, USAGE)
+    for option in ("picture", "coordinates", "mode", "label"):
+        if getattr(options, option):
+            reason = f"--{option} is for results of solves, and {files[0]} is a roofline"
+            raise PlotError(reason, USAGE)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <heddle/solvers/operators/preconditioner.hpp>
-#include <heddle/solvers/operators/setup_cost.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle {

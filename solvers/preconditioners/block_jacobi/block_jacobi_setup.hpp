@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/row_range.hpp>
-#include <heddle/solvers/operators/setup_cost.hpp>
+#include <heddle/solvers/operators/preconditioner.hpp>
 
 /// What block Jacobi preconditioners of all number types share.
 namespace heddle::detail {

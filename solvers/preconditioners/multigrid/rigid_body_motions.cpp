@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
+#include <heddle/solvers/preconditioners/options.hpp>
 #include <vector>
 
 namespace heddle {

@@ -1,5 +1,6 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/preconditioners/kind.hpp>
 #include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 
 namespace heddle {
@@ -140,7 +141,16 @@ PreconditionerReport PreconditionerSchedule<T, Ctx>::report() const {
           .levels = {of_stage.begin(), of_stage.end()}};
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx) template class PreconditionerSchedule<T, Ctx>;
+template <Scalar T, class Ctx>
+std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>& M) {
+  const PreconditionerSchedule<T, Ctx>* const schedule = M.schedule();
+  if (schedule == nullptr) return std::nullopt;
+  return schedule->report();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)               \
+  template class PreconditionerSchedule<T, Ctx>; \
+  template std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>&);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

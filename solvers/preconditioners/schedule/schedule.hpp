@@ -13,18 +13,6 @@
 
 namespace heddle {
 
-/// What a `PreconditionerSchedule` tells of itself.
-struct PreconditionerReport {
-  std::string name{};                   ///< of the stage in use
-  std::string reason{};                 ///< why it is in use. Empty: there was no choice
-  std::string precision{};              ///< its precisions, such as "half, then single"
-  std::string precision_reason{};       ///< why it has them
-  Index degree = 0;                     ///< 0: there is no choice
-  double seconds = 0;                   ///< of all setups
-  std::size_t bytes = 0;                ///< that they keep, of the context's memory
-  std::vector<OperatorLevel> levels{};  ///< the finest first
-};
-
 /// The preconditioner of a solve, which may change on the way. It begins with a first stage, and
 /// the solver asks it to decide where the solve tells more than was known before:
 ///

@@ -1,5 +1,4 @@
 #include <heddle/spmm/kernels/cuda/csrmm/csrmm_kernel.hpp>
-#include <heddle/spmm/kernels/cuda/cusparse/cusparse_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge/merge_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path/merge_path_kernel.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_merge/narrow_merge_kernel.hpp>
@@ -45,9 +44,6 @@ KernelTable<DeviceSpace>& cuda_kernel_table() {
       row_of<cuda::StagedSegmentsKernel>(),
       row_of<cuda::StagedMmaKernel>(),
       row_of<cuda::NodeBlockKernel>(),
-      row_of<cuda::CusparseKernel<1>>(),
-      row_of<cuda::CusparseKernel<2>>(),
-      row_of<cuda::CusparseKernel<3>>(),
   });
   return table;
 }

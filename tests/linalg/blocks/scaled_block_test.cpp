@@ -4,7 +4,7 @@
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
-#include <heddle/linalg/blocks/scaled_block.hpp>
+#include <heddle/linalg/blocks/convert.hpp>
 
 #include "support/random_block.hpp"
 

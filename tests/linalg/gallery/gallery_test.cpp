@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>

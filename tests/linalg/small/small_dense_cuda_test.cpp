@@ -2,7 +2,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/linalg/small/dense_eigen_state.hpp>
 #include <limits>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/linalg/sparse/symmetric_part.hpp>
 #include <limits>
 
 #include "support/csr_invariants.hpp"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <heddle/solvers/cg/columns.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <limits>
 #include <optional>
 #include <set>

@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 
 #include "solvers/eigen_test_support.hpp"
@@ -105,13 +106,13 @@ TEST(LobpcgCheckpoint, APreconditionerThatAnEarlierSolveHasRaised) {
   const test::TemporaryFolder folder;
   const auto solve = [&](bool raised, Index max_iterations, bool resume) {
     const auto M = kind.make_lowered(context, A.matrix(), kind.options());
-    if (raised) M.get()->raise(context);
+    if (raised) M->schedule()->raise(context);
     LobpcgOptions options;
     options.nev = 3;
     options.max_iterations = max_iterations;
     options.checkpoint = {.file = folder.path() / "state", .every_s = 0, .resume = resume};
     const auto result = lobpcg<double, HostContext>(context, {&A, nullptr, M.get()}, options);
-    EXPECT_EQ(M.get()->is_lowered(), !raised && !resume);
+    EXPECT_EQ(M->schedule()->is_lowered(), !raised && !resume);
     return test::outcome_of(result);
   };
   const Outcome whole = solve(true, 1000, false);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 #include <heddle/solvers/preconditioners/table.hpp>
 #include <limits>
 #include <string>
@@ -80,7 +81,7 @@ void expect_lowered_products(Ctx& context, HostContext& host) {
       const auto full = kind.make<double>(context, A.view(), options);
       const auto lowered = kind.make_lowered(context, A.view(), options);
       EXPECT_EQ(full->schedule(), nullptr);
-      EXPECT_TRUE(lowered.get()->is_lowered());
+      EXPECT_TRUE(lowered->schedule()->is_lowered());
       const auto expected = applied(context, host, *full.get(), X);
       const auto found = applied(context, host, *lowered.get(), X);
       for (Index j = 0; j < X.cols(); ++j) {
@@ -92,8 +93,8 @@ void expect_lowered_products(Ctx& context, HostContext& host) {
           EXPECT_GE(difference, 1e-9) << "column " << j << " was computed in double precision";
         }
       }
-      lowered.get()->raise(context);
-      EXPECT_FALSE(lowered.get()->is_lowered());
+      lowered->schedule()->raise(context);
+      EXPECT_FALSE(lowered->schedule()->is_lowered());
       const auto raised = applied(context, host, *lowered.get(), X);
       EXPECT_EQ(all_entries<double>(raised.view()), all_entries<double>(expected.view()));
     }
@@ -150,12 +151,12 @@ void expect_narrow_products(Ctx& context, HostContext& host) {
             EXPECT_GE(difference, u / 50) << "column " << j << " was computed in more digits";
           }
         }
-        M.get()->raise(context);
-        EXPECT_TRUE(M.get()->is_lowered());
+        M->schedule()->raise(context);
+        EXPECT_TRUE(M->schedule()->is_lowered());
         EXPECT_EQ(all_entries<double>(applied(context, host, *M.get(), X).view()),
                   all_entries<double>(single.view()));
-        M.get()->raise(context);
-        EXPECT_FALSE(M.get()->is_lowered());
+        M->schedule()->raise(context);
+        EXPECT_FALSE(M->schedule()->is_lowered());
         EXPECT_EQ(all_entries<double>(applied(context, host, *M.get(), X).view()),
                   all_entries<double>(expected.view()));
       }

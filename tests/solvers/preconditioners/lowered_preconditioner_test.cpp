@@ -59,7 +59,7 @@ TEST(LoweredPreconditioner, TakesTheMemoryThatItsKindEstimates) {
     const auto M = kind.make_lowered(context, A.view(), options);
     M.get()->apply(context, X.view(), Y.view());
     const auto single = static_cast<double>(context.allocation_count().live_bytes);
-    M.get()->raise(context);
+    M->schedule()->raise(context);
     M.get()->apply(context, X.view(), Y.view());
     const auto full = static_cast<double>(context.allocation_count().live_bytes);
     const auto peak = static_cast<double>(context.allocation_count().peak_bytes);
@@ -109,6 +109,21 @@ TEST(LoweredPreconditioner, HasTheDegreeOfWhatItRounds) {
   EXPECT_EQ(lowered.suitable_degree(context, X.view(), energies), suitable);
 }
 
+TEST(LoweredPreconditioner, ReportsItsPrecisions) {
+  HostContext context(1);
+  const auto A = generate<double>(context, {"laplace2d", {10, 11}});
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  PreconditionerOptions options = kind.options({{"degree", Index{5}}});
+  options.set_products(ProductPrecision::half);
+  const auto lowered = kind.make_lowered(context, A.view(), options);
+  EXPECT_EQ(report_of(*lowered)->name, "chebyshev, degree 5");
+  EXPECT_EQ(report_of(*lowered)->precision, "half");
+  lowered->schedule()->raise(context);
+  EXPECT_EQ(report_of(*lowered)->precision, "half, then single");
+  const auto full = kind.make<double>(context, A.view(), options);
+  EXPECT_FALSE(report_of(*full).has_value());
+}
+
 TEST(LoweredPreconditioner, NeedsOne) {
   using Stage = PreconditionerStage<double, HostContext>;
   EXPECT_THROW(Stage(nullptr), InvalidArgument);
@@ -134,7 +149,7 @@ Solves solves(HostContext& context, SparseOperator<double, HostContext>& A,
   const auto lowered = kind.make_lowered(context, A.matrix(), given);
   Solves solves{lobpcg<double, HostContext>(context, {&A, nullptr, full.get()}, options),
                 lobpcg<double, HostContext>(context, {&A, nullptr, lowered.get()}, options)};
-  solves.raised = !lowered.get()->is_lowered();
+  solves.raised = !lowered->schedule()->is_lowered();
   return solves;
 }
 

@@ -1,5 +1,6 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 
 #include "solvers/preconditioners/narrow_solves.hpp"
 

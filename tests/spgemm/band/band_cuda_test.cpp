@@ -1,7 +1,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
-#include <heddle/spgemm/column_row.hpp>
 #include <heddle/spgemm/hybrid_band.hpp>
+#include <heddle/spgemm/spgemm.hpp>
 
 #include "spgemm/band/band_battery.hpp"
 #include "support/in_device_memory.hpp"

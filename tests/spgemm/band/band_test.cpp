@@ -1,5 +1,5 @@
 #include <cstring>
-#include <heddle/spgemm/band_split.hpp>
+#include <heddle/spgemm/hybrid_band.hpp>
 
 #include "spgemm/band/band_battery.hpp"
 #include "support/on_host.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/spmm/low_precision/error_bound.hpp>
-#include <heddle/spmm/low_precision/low_precision_cuda.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <limits>
 #include <numeric>
 #include <random>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/spmm/low_precision/error_bound.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <limits>
 #include <string>
 #include <support/allocations.hpp>

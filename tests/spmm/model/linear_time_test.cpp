@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/spmm/model/linear_time.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <random>
 #include <vector>
 

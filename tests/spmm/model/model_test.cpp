@@ -92,6 +92,27 @@ TEST(ProductModel, NoPartTakesLongerThanTheProduct) {
 }
 
 // What the bytes are for a band, which every cache serves: A, and each row of B and C once.
+TEST(ProductModel, TermsAreTheTimesWithoutTheEfficiencies) {
+  const MatrixFeatures A = features_of({"stencil27", {20, 20, 20}});
+  const auto predictions = by_name(A, 16);
+  const auto terms = kernel_terms(A, 16, 8, {});
+  ASSERT_EQ(terms.size(), predictions.size());
+  for (const KernelTerms& term : terms) {
+    SCOPED_TRACE(term.kernel);
+    const KernelPrediction& prediction = predictions.at(term.kernel);
+    EXPECT_EQ(term.storage_bytes, prediction.storage_bytes);
+    EXPECT_EQ(term.tensor, prediction.times.tensor);
+    EXPECT_DOUBLE_EQ(term.memory, prediction.memory_bytes / DeviceSpeed{}.memory_bytes);
+    for (const detail::KernelModel& model : detail::kernel_models()) {
+      if (model.kernel != term.kernel) continue;
+      EXPECT_EQ(model.constants.memory * term.memory, prediction.times.memory);
+      EXPECT_EQ(model.constants.l2 * term.l2, prediction.times.l2);
+      EXPECT_EQ(model.constants.launch * term.launch, prediction.times.launch);
+    }
+  }
+  EXPECT_TRUE(kernel_terms(A, 0, 8, {}).empty());
+}
+
 TEST(ProductModel, ALargeBandMovesItsCompulsoryBytes) {
   MatrixFeatures A = features_of({"band", {40000, 20}});
   const double scale = 100;  // far beyond the caches

@@ -1,5 +1,5 @@
 #include <heddle/spmm/features/features_cuda.hpp>
-#include <heddle/spmm/model/device_speed.hpp>
+#include <heddle/spmm/model/model.hpp>
 #include <heddle/spmm/select/pattern_hash.hpp>
 #include <utility>
 

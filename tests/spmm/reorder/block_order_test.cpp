@@ -4,7 +4,6 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/spmm/reorder/block_order.hpp>
-#include <heddle/spmm/reorder/row_clusters.hpp>
 #include <numeric>
 #include <random>
 #include <string>

@@ -6,7 +6,6 @@
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/spmm/features/features.hpp>
-#include <heddle/spmm/reorder/order_choice.hpp>
 #include <heddle/spmm/reorder/order_features.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
 #include <numeric>

@@ -3,8 +3,8 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/gallery/coordinates.hpp>
-#include <heddle/solvers/preconditioners/multigrid/rigid_body_motions.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/solvers/preconditioners/options.hpp>
 #include <support/decompositions.hpp>
 
 namespace heddle {

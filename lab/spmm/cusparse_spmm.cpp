@@ -1,4 +1,4 @@
-#include "spmm/column_major_cusparse.hpp"
+#include "spmm/cusparse_spmm.hpp"
 
 #include <array>
 
@@ -13,18 +13,20 @@ constexpr std::array kAlgorithms = {CUSPARSE_SPMM_CSR_ALG1, CUSPARSE_SPMM_CSR_AL
 using Block = std::unique_ptr<cusparseDnMatDescr, DestroyCusparse>;
 
 template <class T>
-Block describe(const ColumnMajorBlock<T>& block) {
+Block describe(const CusparseBlock<T>& block, CusparseLayout layout) {
   using Value = std::remove_const_t<T>;
   cusparseDnMatDescr_t descriptor = nullptr;
-  check(cusparseCreateDnMat(&descriptor, block.rows, block.cols, block.ld,
-                            const_cast<Value*>(block.data), kDataType<Value>, CUSPARSE_ORDER_COL));
+  check(cusparseCreateDnMat(
+      &descriptor, block.rows, block.cols, block.ld, const_cast<Value*>(block.data),
+      kDataType<Value>,
+      layout == CusparseLayout::by_rows ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL));
   return Block(descriptor);
 }
 
 }  // namespace
 
 template <class T>
-struct ColumnMajorCusparse<T>::State {
+struct CusparseSpmm<T>::State {
   cusparseSpMMAlg_t algorithm;
   CusparseMatrix<T> A;
   Block B;
@@ -35,12 +37,11 @@ struct ColumnMajorCusparse<T>::State {
 };
 
 template <class T>
-ColumnMajorCusparse<T>::ColumnMajorCusparse(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                                            int algorithm, ColumnMajorBlock<const T> B,
-                                            ColumnMajorBlock<T> C)
-    : state_(
-          std::make_unique<State>(State{kAlgorithms.at(static_cast<std::size_t>(algorithm - 1)),
-                                        CusparseMatrix<T>(context, A), describe(B), describe(C)})) {
+CusparseSpmm<T>::CusparseSpmm(CudaContext& context, const CsrView<T, DeviceSpace>& A, int algorithm,
+                              CusparseLayout layout, CusparseBlock<const T> B, CusparseBlock<T> C)
+    : state_(std::make_unique<State>(State{kAlgorithms.at(static_cast<std::size_t>(algorithm - 1)),
+                                           CusparseMatrix<T>(context, A), describe(B, layout),
+                                           describe(C, layout)})) {
   State& state = *state_;
   std::size_t bytes = 0;
   check(cusparseSpMM_bufferSize(state.A.handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
@@ -55,10 +56,10 @@ ColumnMajorCusparse<T>::ColumnMajorCusparse(CudaContext& context, const CsrView<
 }
 
 template <class T>
-ColumnMajorCusparse<T>::~ColumnMajorCusparse() = default;
+CusparseSpmm<T>::~CusparseSpmm() = default;
 
 template <class T>
-void ColumnMajorCusparse<T>::multiply() const {
+void CusparseSpmm<T>::multiply() const {
   const State& state = *state_;
   check(cusparseSpMM(state.A.handle.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
                      CUSPARSE_OPERATION_NON_TRANSPOSE, &state.alpha, state.A.matrix.get(),
@@ -66,7 +67,7 @@ void ColumnMajorCusparse<T>::multiply() const {
                      state_->workspace.data()));
 }
 
-template class ColumnMajorCusparse<float>;
-template class ColumnMajorCusparse<double>;
+template class CusparseSpmm<float>;
+template class CusparseSpmm<double>;
 
 }  // namespace heddle::lab

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/spgemm/band_split.hpp>
+#include <heddle/spgemm/hybrid_band.hpp>
 #include <heddle/spgemm/share.hpp>
 #include <limits>
 #include <optional>

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/linalg/small/small_dense.hpp>
+#include <memory>
+
+namespace heddle {
+namespace detail {
+
+/// The standard problem of large orders on a device, for matrices in host memory.
+class DeviceEigensolver {
+ public:
+  /// From this order on, the device takes less time, transfers included (one H200 beside its host).
+  static constexpr Index kLeastOrder = 144;
+
+  virtual ~DeviceEigensolver() = default;
+
+  /// H Z = Z diag(θ), ZᵀZ = I, θ ascending. H is finite. Waits for the device. Returns false if the
+  /// iteration did not converge.
+  virtual bool compute(ConstSmallView<double, HostSpace> H, SmallView<double, HostSpace> theta,
+                       SmallView<double, HostSpace> Z) = 0;
+};
+
+}  // namespace detail
+
+/// The memory of a `DenseEigensolver`.
+struct DenseEigensolver::State {
+  explicit State(Index max_order) : context(1), work(context, max_order, max_order) {}
+
+  HostContext context;
+  SmallMatrix<double, HostSpace> work;
+  SymmetricEigensolver<HostContext> eigensolver;
+  std::unique_ptr<detail::DeviceEigensolver> device;  // null: the host solves all orders
+};
+
+}  // namespace heddle
