@@ -26,7 +26,7 @@ bool is_typed(const std::string& part) {
   });
 }
 
-/// What is wrong with the first argument that `app` has no use for.
+/// The fault in the first argument that `app` has no use for.
 std::string describe_unexpected(const CLI::App& app, std::string_view advice) {
   const std::vector<std::string> words = app.remaining();
   const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {

@@ -7,7 +7,7 @@ namespace CLI {
 class App;
 }
 
-/// What a program accepts, as data from which manual pages and the completion of shells are made.
+/// The options of a program, as data from which manual pages and the completion of shells are made.
 namespace heddle::apps {
 
 /// An option, or an argument without a name.

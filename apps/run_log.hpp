@@ -2,7 +2,8 @@
 
 #include <filesystem>
 
-/// What the executables say beside their results, as messages of spdlog's default logger.
+/// The messages of the executables in addition to their results, as messages of spdlog's default
+/// logger.
 ///
 /// | level | stderr | log file |
 /// |---|---|---|

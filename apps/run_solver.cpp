@@ -80,7 +80,7 @@ ProblemFacts facts(Device& device, const Problem& input, const SolvePlan& plan) 
   return problem;
 }
 
-/// What -v adds to the log after a solve.
+/// The lines that -v adds to the log after a solve.
 std::string describe_run(const Solution& result, const StageSeconds& seconds) {
   const std::string rows =
       result.distribution.empty() ? "" : "  distribution    " + result.distribution + "\n";
@@ -90,7 +90,7 @@ std::string describe_run(const Solution& result, const StageSeconds& seconds) {
       result.solve_seconds);
 }
 
-/// What a run knows of itself, for the report on its end.
+/// The facts of a run for the report on its end.
 struct Run {
   const CommandLine& line;
   std::string_view name;  // of the program

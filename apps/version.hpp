@@ -17,8 +17,8 @@ struct Versions {
 /// The values are set when CMake configures the build, the commit at each build.
 extern const Versions kVersions;
 
-/// What --version prints of the executable `name`: versions, and the instruction set of the host
-/// kernels. Throws as `instruction_set` does.
+/// The text that --version prints for the executable `name`: versions, and the instruction set of
+/// the host kernels. Throws as `instruction_set` does.
 std::string version_text(std::string_view name);
 
 }  // namespace heddle::apps

@@ -24,7 +24,7 @@
 ///     heddle::Solution solution = heddle::run(device, problem, plan);
 namespace heddle {
 
-/// What a solve of `problem` on `device` will do: inspects the problem, chooses, and checks the
+/// The plan of a solve of `problem` on `device`: inspects the problem, chooses, and checks the
 /// request, whose fields `device` and `threads` are ignored. Takes as long as some products with A.
 /// Throws `ProblemError` and `RequestError` (both `InvalidArgument`) for an invalid problem or
 /// request, with both sides in the message, and `OutOfMemory` if the solve would need more memory

@@ -6,7 +6,7 @@
 #include <heddle/drivers/problem/matrix_argument.hpp>
 #include <string>
 
-/// What the programs of the lab share.
+/// Functions that the programs of the lab share.
 namespace heddle::lab {
 
 inline constexpr const char* kMatrixHelp =

@@ -164,7 +164,7 @@ void measure_float(CudaContext& context, Report& report, Index n, Index b) {
               [&] { multiply<float>(context, 1, X.view(), G.view(b, b), 0, Y.view()); });
 }
 
-/// What LOBPCG does with S = [X P W], n×3b: Sᵀ[BW AW], the projection of W, and the update
+/// The operations of LOBPCG on S = [X P W], n×3b: Sᵀ[BW AW], the projection of W, and the update
 /// [X P] ← S C in place.
 void measure_update(CudaContext& context, Report& report, Index n, Index b) {
   Block S(context, n, 3 * b);

@@ -59,7 +59,7 @@ template <Scalar T>
 DiaShape dia_shape(HostContext& context, CsrView<T, HostSpace> A);
 
 /// A in diagonal format. Entries that A does not store become 0. Throws `InvalidArgument` if A has
-/// an entry beside the diagonals of `shape`, `OutOfMemory`.
+/// an entry off the diagonals of `shape`, `OutOfMemory`.
 template <Scalar T>
 HostDiaMatrix<T> dia_from_csr(HostContext& context, CsrView<T, HostSpace> A, DiaShape shape);
 

@@ -39,7 +39,7 @@ struct BandSample {
 BandCost fit_band_cost(std::span<const BandSample> samples);
 
 /// The costs of both sides while the other one works too, and of each one alone. Both use the
-/// memory of the host, so a side is slower beside the other one.
+/// memory of the host, so a side is slower while the other one works.
 struct BandCosts {
   BandCost host;
   BandCost gpu;

@@ -16,7 +16,7 @@
 namespace heddle {
 
 namespace detail {
-/// What a plan knows of a product beside its counts, in the memory of `Space`.
+/// The structure of a product in addition to its counts, in the memory of `Space`.
 template <class Space>
 struct ProductSchedule;
 }  // namespace detail
@@ -99,7 +99,7 @@ CsrMatrix<T, typename Ctx::Space> galerkin_product(Ctx& context, CsrView<T, type
 }
 
 /// C = A B of matrices in device memory, with C in host memory. C is computed in blocks of rows
-/// that take at most `device_bytes` of device memory beside the plan, two at a time: one is
+/// that take at most `device_bytes` of device memory in addition to the plan, two at a time: one is
 /// computed while the other one is copied. The entries have the bits of `SpgemmPlan::multiply`.
 /// Throws `OutOfMemory` if a single row needs more than half of `device_bytes`. Source: Matam,
 /// Indarapu, Kothapalli, Sparse Matrix-Matrix Multiplication on Modern Architectures, HiPC 2012,

@@ -23,7 +23,7 @@ namespace heddle {
 /// share entries with X, and Y none with B, C or X.
 ///
 /// One step of a three-term recurrence thus takes one pass. At least, a product moves A, B and C,
-/// and beside these C once more where β ≠ 0, X where δ ≠ 0, Y twice where η ≠ 0. B' costs nothing,
+/// and in addition C once more where β ≠ 0, X where δ ≠ 0, Y twice where η ≠ 0. B' costs nothing,
 /// because it is part of B.
 template <Scalar T, class Space>
 struct SpmmEpilogue {
@@ -141,9 +141,9 @@ class SpmmPlan<T, CudaContext> {
   SpmmPlan(SpmmPlan&&) noexcept;
   SpmmPlan& operator=(SpmmPlan&&) noexcept;
 
-  /// Chooses the kernel for N columns and builds what it needs beside A. `multiply` calls it for a
-  /// new N. After it, no `multiply` with N columns allocates. The exception is "measure", which
-  /// chooses in `multiply`, because it needs the block to measure with.
+  /// Chooses the kernel for N columns and builds what it needs in addition to A. `multiply` calls
+  /// it for a new N. After it, no `multiply` with N columns allocates. The exception is "measure",
+  /// which chooses in `multiply`, because it needs the block to measure with.
   void prepare(CudaContext& context, Index N) const;
 
   /// C = α A B + β C with B cols×N and C rows×N, row-major, any ld. With β = 0, C may be
@@ -198,7 +198,8 @@ std::string default_verdict_file();
 /// The kernel names that `SpmmOptions::kernel` accepts on the host.
 const std::vector<std::string_view>& spmm_kernels(const HostContext&);
 
-/// The kernel names that `SpmmOptions::kernel` accepts on a GPU, beside the rules of choice.
+/// The kernel names that `SpmmOptions::kernel` accepts on a GPU, in addition to the rules of
+/// choice.
 const std::vector<std::string_view>& spmm_kernels(const CudaContext&);
 
 /// The kernel names of all backends, each once, also of backends that this build or machine lacks.

@@ -29,7 +29,7 @@ enum class Transform {
   normal_equations  ///< AᵀA as an operator, for singular triplets of A or least squares
 };
 
-/// What a matrix that is not symmetric becomes.
+/// The symmetric matrix that a matrix without symmetry is turned into.
 enum class Symmetrize {
   none,     ///< it is refused
   larger,   ///< a graph Laplacian takes the larger weight of both directions
@@ -39,7 +39,7 @@ enum class Symmetrize {
 /// The file format of eigenvectors or solutions.
 enum class VectorFormat { none, matrix_market, npy };
 
-/// What is written about each iteration.
+/// The columns that are written about each iteration.
 enum class HistoryDetail {
   none,
   iterations,  ///< history.csv

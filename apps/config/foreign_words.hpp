@@ -5,8 +5,8 @@
 
 namespace heddle::apps {
 
-/// What other programs' word `value` for the key at `path` means in heddle, as the end of "did you
-/// mean …?", such as "'cuda'" for `device: gpu`. Case and punctuation of `value` do not matter.
+/// The meaning in heddle of other programs' word `value` for the key at `path`, as the end of "did
+/// you mean …?", such as "'cuda'" for `device: gpu`. Case and punctuation of `value` do not matter.
 /// Empty if the word is not known.
 std::string_view meaning_of_foreign_word(std::string_view path, std::string_view value);
 

@@ -253,8 +253,8 @@ class Resolver {
                         meant.empty() ? "" : fmt::format(" (did you mean {}?)", meant))};
   }
 
-  /// What an invalid word was probably meant to be, for messages. Empty if nothing is near it. For
-  /// a section, its key `type` with the word as its value.
+  /// The word that was probably meant by an invalid one, for messages. Empty if nothing is near it.
+  /// For a section, its key `type` with the word as its value.
   std::string meant_value(const KeySpec& spec, const std::string& text) const {
     for (const KeySpec& inner : config_schema()) {
       if (!spec.forms.section || inner.path != spec.path + ".type") continue;

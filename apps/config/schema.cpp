@@ -223,10 +223,10 @@ void Schema::right_hand_sides() {
       .store([](Node node, Config& config) {
         if (node.is_scalar()) config.problem.rhs.path = resolve_file(node);
       });
-  add("problem.rhs.random", "so many random columns, entries uniform in (-1, 1)")
+  add("problem.rhs.random", "number of random columns, entries uniform in (-1, 1)")
       .integer(kCount)
       .store([](Node node, Config& config) { config.problem.rhs.random = *as_integer(node); });
-  add("problem.rhs.ones", "so many columns of ones")
+  add("problem.rhs.ones", "number of columns of ones")
       .integer(kCount)
       .store([](Node node, Config& config) { config.problem.rhs.ones = *as_integer(node); });
   add("problem.rhs.unit", "a unit vector for each of these rows, counted from 1, e.g. [1, 17]")

@@ -165,7 +165,7 @@ Json versions_json() {
           {"eigen", kVersions.eigen}};
 }
 
-/// What every `result.json` begins with.
+/// The first keys of every `result.json`.
 Json head_json(std::string_view status, std::string_view reason, ExitCode code) {
   return {{"schema_version", kSchemaVersion},
           {"status", status},

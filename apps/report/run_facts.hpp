@@ -9,7 +9,8 @@
 
 namespace heddle::apps {
 
-/// What tells one run from another that computes the same: the object `run` of `result.json`.
+/// The facts that distinguish a run from another one that computes the same: the object `run` of
+/// `result.json`.
 struct RunFacts {
   std::string started;               ///< in UTC, as 2026-01-31T23:59:59Z (ISO 8601)
   std::string host;                  ///< the name of the machine

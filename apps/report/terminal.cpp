@@ -120,7 +120,7 @@ std::string certain_digits(double value, double error, int most) {
   return fmt::format("{:.{}e}", value, static_cast<int>(std::min<double>(digits, most)));
 }
 
-/// What marks row i if it has not converged. A solve that converged has no such rows, whatever its
+/// The mark of row i if it has not converged. A solve that converged has no such rows, whatever its
 /// method verified.
 std::string_view unconverged_mark(const Solution& result, std::size_t i) {
   const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
@@ -302,7 +302,7 @@ std::string profile_table(const Profile& profile) {
   const Travel& travel = profile.travel();
   if (travel.seconds > 0) {
     fmt::format_to(std::back_inserter(text),
-                   "halo travelled  {:>10.4f} s beside other work, {:.3f} GB sent, {:.1f} GB/s\n",
+                   "halo travelled  {:>10.4f} s during other work, {:.3f} GB sent, {:.1f} GB/s\n",
                    travel.seconds, travel.bytes / kGiga, travel.bytes / kGiga / travel.seconds);
   }
   return text;

@@ -30,7 +30,7 @@ Exit codes:
 
 constexpr const char* kSummary = "Multiplies sparse matrices, on a GPU where there is one.";
 
-/// What the options of the parser cannot store in a `SpgemmCommandLine` themselves.
+/// Values that the options of the parser cannot store in a `SpgemmCommandLine` themselves.
 struct Words {
   std::string precision = "double";
   std::string format = "auto";

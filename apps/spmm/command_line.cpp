@@ -31,7 +31,7 @@ Exit codes:
 constexpr const char* kSummary =
     "Multiplies a sparse matrix by a block, C = A B, and compares the error with its bound.";
 
-/// What the options of the parser cannot store in a `SpmmCommandLine` themselves.
+/// Values that the options of the parser cannot store in a `SpmmCommandLine` themselves.
 struct Words {
   std::string precision = "double";
   std::string device = "host";

@@ -27,7 +27,7 @@ struct ProblemSizes {
 
 }  // namespace heddle
 
-/// What is known of a problem before it is solved. All choices of a solve are made from these facts
+/// The facts about a problem before it is solved. All choices of a solve are made from these facts
 /// and the request.
 namespace heddle::detail {
 
@@ -115,7 +115,7 @@ bool all_known(const Request& request, const ProblemSizes& sizes) noexcept;
 /// The unknowns per node, or those that `request` asks a preconditioner to assume. 0: not known.
 Index known_unknowns(const Request& request, const Facts& facts);
 
-/// What is known of vectors that A nearly maps to zero. Refers to the memory of `facts`.
+/// Facts about vectors that A nearly maps to zero. Refers to the memory of `facts`.
 NearNullSpace near_null_of(const Facts& facts) noexcept;
 
 /// The part of a message that names the length of a right-hand side, such as "has order 3".

@@ -22,7 +22,7 @@ bool concerns_null_space(const Request& request, const Facts& facts) {
 }
 
 /// The constant vector if it is a null vector of A to rounding, such as of a Neumann problem by
-/// finite elements with positive entries beside the diagonal, which the graph does not show.
+/// finite elements with positive entries off the diagonal, which the graph does not show.
 GraphNullSpace constant_null_vector(CsrView<double, HostSpace> A) {
   for (Index i = 0; i < A.rows; ++i) {
     double sum = 0, size = 0;

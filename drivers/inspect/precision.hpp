@@ -14,7 +14,7 @@ int moderating_exponent(double largest, Precision precision);
 /// that is not negligible:
 /// - a value exceeds the range of the precision,
 /// - all entries of a matrix or of a column of a block are so small that underflowing entries are
-///   not negligible beside the largest one,
+///   not negligible relative to the largest one,
 /// - a diagonal entry of a symmetric matrix underflows, so that the matrix may become singular.
 ///
 /// For least squares, AᵀA must meet the same conditions, in double precision, too.

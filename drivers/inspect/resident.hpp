@@ -8,7 +8,7 @@
 /// Looks at the entries of a problem in the memory of a context.
 namespace heddle::detail {
 
-/// What a look at a stored matrix shows that only the solve of a host problem treats.
+/// Findings in a stored matrix that only the solve of a host problem treats.
 struct Finding {
   ProblemPart part = ProblemPart::matrix;
   std::string what{};  ///< empty: nothing

@@ -149,7 +149,7 @@ class AutomaticPreconditioner {
 
   /// The first kind, for this reason.
   std::unique_ptr<Schedule> first(Ctx& context, std::string reason) const {
-    return schedule(measured(context, std::move(reason), [&] {
+    return schedule(measure_setup(context, std::move(reason), [&] {
       return planned_stage<T>(context, plan_, false, matrix_, refusal_, spmm_);
     }));
   }
@@ -161,7 +161,7 @@ class AutomaticPreconditioner {
 
   std::unique_ptr<Schedule> diagonal(Ctx& context, std::string reason) const {
     const PreconditionerKind& jacobi = preconditioner_table().get("jacobi");
-    return schedule(measured(context, std::move(reason), [&] {
+    return schedule(measure_setup(context, std::move(reason), [&] {
       return full_stage(jacobi.make<T, Ctx>(context, matrix_, jacobi.options(), spmm_),
                         plan_.describe(jacobi, jacobi.options()),
                         std::same_as<T, double> ? "jacobi has no form in single precision"
@@ -185,7 +185,7 @@ class AutomaticPreconditioner {
 
   /// The stage that `make` returns, and its cost.
   template <class Make>
-  static Choice measured(Ctx& context, std::string reason, const Make& make) {
+  static Choice measure_setup(Ctx& context, std::string reason, const Make& make) {
     SetupCost cost(context);
     std::optional<PreconditionerStage<T, Ctx>> stage = make();
     cost.stop(context);
@@ -200,9 +200,9 @@ class AutomaticPreconditioner {
     return stage;
   }
 
-  /// What takes over from the diagonal where it would take `steps` more, or none. `refused`:
-  /// whether multigrid or a factor without fill was found not to suit A, so that neither is tried
-  /// any more.
+  /// The stage that takes over from the diagonal where it would take `steps` more, or none.
+  /// `refused`: whether multigrid or a factor without fill was found not to suit A, so that neither
+  /// is tried any more.
   Choice for_one_column(Ctx& context, double steps, bool& refused) const {
     const std::string found = fmt::format("the diagonal would take about {:.0f} more steps", steps);
     const bool pays = costs_.pays_after(steps);
@@ -285,7 +285,7 @@ class AutomaticPreconditioner {
   /// The strong kind, or none if it does not suit the matrix. `cause`: why it was tried.
   Choice strong(Ctx& context, const std::string& cause) const {
     std::string obstacle;
-    Choice made = measured(context, cause, [&] { return strong_stage(context, obstacle); });
+    Choice made = measure_setup(context, cause, [&] { return strong_stage(context, obstacle); });
     if (!made.stage) made.reason += ", but " + obstacle;
     return made;
   }

@@ -4,8 +4,8 @@
 #include <heddle/drivers/place/device.hpp>
 #include <heddle/drivers/plan/machine.hpp>
 #include <heddle/drivers/plan/memory.hpp>
+#include <heddle/drivers/team/command.hpp>
 #include <heddle/drivers/team/followers.hpp>
-#include <heddle/drivers/team/order.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <thread>
 #include <type_traits>
@@ -60,8 +60,9 @@ Device::Device(DeviceChoice choice, int threads, const std::shared_ptr<Processes
       context_(host_.get()) {
   if (processes) {
     if (processes->leads()) {
-      detail::send_order(
-          *processes, {.duty = detail::Order::Duty::device, .device = choice, .threads = threads});
+      detail::send_command(
+          *processes,
+          {.duty = detail::Command::Duty::device, .device = choice, .threads = threads});
     }
     team_ = std::make_shared<HostContext>(host_->threads(), processes);
     context_ = team_.get();
@@ -76,8 +77,8 @@ Device::Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followe
   const std::shared_ptr<Processes>& processes = followers_->leader();
   const int share = std::max(1, host_->threads() / processes->size());
   followers_->together([&] {
-    detail::send_order(*processes,
-                       {.duty = detail::Order::Duty::device, .device = choice, .threads = share});
+    detail::send_command(
+        *processes, {.duty = detail::Command::Duty::device, .device = choice, .threads = share});
     team_ = std::make_shared<HostContext>(share, processes);
     context_ = team_.get();
     take(choice, processes, 0);

@@ -122,7 +122,7 @@ class Device {
 
 namespace detail {
 
-/// What a plan must know of `device`.
+/// The facts about `device` that a plan depends on.
 Machine machine_of(Device& device);
 
 }  // namespace detail

@@ -30,7 +30,7 @@ void for_row(const View& A, Index i, const Take& take) {
 }
 
 /// The diagonal of A, with a negative sign for rows that cannot be held: their entry is not large
-/// beside the rest of the row.
+/// relative to the rest of the row.
 std::vector<double> signed_diagonal(HostContext& context, const View& A) {
   std::vector<double> diagonal(static_cast<std::size_t>(A.rows));
   const double bytes = 12.0 * static_cast<double>(A.nnz);
@@ -42,7 +42,7 @@ std::vector<double> signed_diagonal(HostContext& context, const View& A) {
   return diagonal;
 }
 
-/// Marks as not held the rows with a neighbour of F whose diagonal entry is not small beside
+/// Marks as not held the rows with a neighbour of F whose diagonal entry is not small relative to
 /// theirs, until there is none.
 void leave_out_like_neighbours(const View& A, std::vector<double>& diagonal) {
   std::vector<Index> others;  // rows of F whose neighbours are to be looked at

@@ -10,7 +10,7 @@
 /// penalty does: a_ii = 10¹² … 10³⁰ and b_i = a_ii g.
 namespace heddle::detail {
 
-/// The least ratio of the diagonal entry of a held row to what is beside it.
+/// The least ratio of the diagonal entry of a held row to the others of its row.
 inline constexpr double kHold = 10;
 
 /// The held rows of a linear system that dominate right-hand sides, and the part of the solution
@@ -23,7 +23,7 @@ inline constexpr double kHold = 10;
 ///
 /// where the powers of two of the diagonal S, 1 in F, bring the diagonal entries of H to the size
 /// of those of F. The tolerance then is relative to ‖b'‖, which drives the rows of F, instead of
-/// ‖b‖, beside which their residuals are nothing.
+/// ‖b‖, relative to which their residuals vanish.
 class HeldRows {
  public:
   HeldRows() = default;

@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// What a plan must know of the device that solves.
+/// The facts about the solving device that a plan depends on.
 struct Machine {
   bool on_gpu = false;
   std::string name{};                ///< of the GPU

@@ -9,7 +9,7 @@
 namespace heddle::detail {
 namespace {
 
-/// Finds out about the problem. What needs no look at an entry is checked first.
+/// Inspects the problem. Checks that read no entry come first.
 Facts facts_about(HostContext& host, const Machine& machine, const Problem& problem,
                   const Request& request, const Monitor& monitor) {
   Facts facts = shape_of(problem, machine.processes);

@@ -70,8 +70,8 @@ class SolveBytes {
     return input() + std::max(solver() + preconditioner_.kept, preconditioner_.setup);
   }
 
-  /// An upper bound of the bytes that GPU kernels keep beside the matrices, such as panels of tiles
-  /// and split points.
+  /// An upper bound of the bytes that GPU kernels keep in addition to the matrices, such as panels
+  /// of tiles and split points.
   double plans() const {
     // In single precision, `staged` keeps a format for narrow and one for wide blocks.
     const double formats = scalar_ == sizeof(float) ? 2 : 1;
@@ -147,7 +147,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
       break;
     }
   }
-  // Process 0, which needs most, has what it sends beside its share until it has sent it.
+  // Until it has sent them, process 0 holds the rows of others in addition to its own.
   if (processes > 1) bytes = exact.sent() + bytes / processes;
   return {bytes, bytes};
 }

@@ -61,7 +61,7 @@ double unused_bytes(const CudaContext& context);
 /// take.
 inline constexpr double kFactorShare = 0.25;
 
-/// The bytes that a sparse factor may take beside a solver that is to take `solver` bytes:
+/// The bytes that a sparse factor may take in addition to a solver that is to take `solver` bytes:
 /// `kFactorShare` of all `memory`, if `unused` bytes of it leave that much.
 double factor_budget(double memory, double unused, double solver) noexcept;
 

@@ -11,8 +11,8 @@ namespace heddle::detail {
 
 EigenOptions eigen_options(const Request& request);
 LobpcgOptions lobpcg_options(const Request& request);
-/// `inner_solves`: whether products with B⁻¹ are iterative solves, beside which a filter does not
-/// pay unless it was asked for.
+/// `inner_solves`: whether products with B⁻¹ are iterative solves, compared with which a filter
+/// does not pay unless it was asked for.
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves = false);
 IntervalOptions interval_options(const Request& request);
 SingularOptions singular_options(const Request& request);

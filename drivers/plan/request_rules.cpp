@@ -86,7 +86,7 @@ class Rules {
   }
 
  private:
-  /// What rules out fields that the method reads for other problems.
+  /// The property of the problem that rules out fields which the method reads for other problems.
   std::string kind() const {
     return named_(solver_ == kInterval ? "interval" : "normal_equations");
   }

@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// What the rules of requests ask of a problem.
+/// The facts about a problem that the rules of requests depend on.
 struct AskedProblem {
   bool pencil = false;
   bool normal_equations = false;
@@ -19,7 +19,7 @@ struct AskedProblem {
   std::optional<PreconditionedProblem> preconditioned{};
 };
 
-/// What the rules ask of a problem with these facts.
+/// The answers for a problem with these facts.
 AskedProblem asked_problem(const Request& request, const Facts& facts);
 
 /// How messages call a field of a request, "interval" or "normal_equations".

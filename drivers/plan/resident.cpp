@@ -17,8 +17,8 @@ namespace {
 /// The part of ‖b‖ that rows which may be held have at least, where held rows dominate b.
 constexpr double kPartOfHeld = 0.5;
 
-/// Each pass leaves out rows beside those that the one before has left out. What is left after
-/// these passes contains all held rows.
+/// Each pass leaves out rows in addition to those that the one before has left out. What is left
+/// after these passes contains all held rows.
 constexpr int kPasses = 8;
 
 /// The rows of A that may be held: 1, and 0 for the others. Empty if these are none, or all.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// What a solve will do, and why.
+/// The plan of a solve, with reasons.
 namespace heddle {
 
 namespace detail {

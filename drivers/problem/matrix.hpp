@@ -17,7 +17,7 @@
 /// or share ownership of their memory.
 namespace heddle {
 
-/// What is known of the whole of a matrix of which each process made its own rows.
+/// Facts about the whole of a matrix of which each process made its own rows.
 struct WholeMatrix {
   Index nnz = 0;       ///< stored entries of all processes
   double largest = 0;  ///< the largest absolute value of an entry

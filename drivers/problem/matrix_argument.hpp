@@ -13,7 +13,7 @@ namespace heddle::detail {
 /// by `generate`. Throws `InvalidArgument` for sizes or a density that are not numbers.
 GallerySpec parse_generator(const std::string& argument);
 
-/// What a name of a matrix of the SuiteSparse Matrix Collection begins with.
+/// The prefix of names of matrices of the SuiteSparse Matrix Collection.
 inline constexpr std::string_view kCollectionPrefix = "SuiteSparse:";
 
 /// Whether `argument` begins with `kCollectionPrefix`, in upper or lower case.

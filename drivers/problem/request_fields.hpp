@@ -7,7 +7,7 @@
 
 namespace heddle::detail {
 
-/// What solves a problem, as bits: the readers of a field of a request.
+/// The solvers of a problem, as bits: the readers of a field of a request.
 inline constexpr unsigned kLobpcg = 1;
 inline constexpr unsigned kBlockLanczos = 2;
 inline constexpr unsigned kInterval = 4;        ///< block Lanczos for all pairs in an interval

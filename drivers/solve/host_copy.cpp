@@ -79,7 +79,7 @@ Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& pro
 }
 
 template <Scalar T, class Ctx>
-MultiVector<T, typename Ctx::Space> taken(Ctx& context, HostVectors& from) {
+MultiVector<T, typename Ctx::Space> take_block(Ctx& context, HostVectors& from) {
   const HostVectors vectors = std::exchange(from, {});
   const auto* const X = std::get_if<HostBlock<T>>(&vectors);
   if (X == nullptr || X->cols() == 0) return {};
@@ -91,7 +91,7 @@ MultiVector<T, typename Ctx::Space> taken(Ctx& context, HostVectors& from) {
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                         \
   template Problem on_host(Ctx&, Device&, const ResidentProblem<T, Ctx>&); \
-  template MultiVector<T, Ctx::Space> taken<T, Ctx>(Ctx&, HostVectors&);
+  template MultiVector<T, Ctx::Space> take_block<T, Ctx>(Ctx&, HostVectors&);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -13,6 +13,6 @@ Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& pro
 
 /// Moves vectors in the precision T to the memory of the context.
 template <Scalar T, class Ctx>
-MultiVector<T, typename Ctx::Space> taken(Ctx& context, HostVectors& from);
+MultiVector<T, typename Ctx::Space> take_block(Ctx& context, HostVectors& from);
 
 }  // namespace heddle::detail

@@ -1,6 +1,6 @@
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <heddle/drivers/solve/run_together.hpp>
-#include <heddle/drivers/team/order.hpp>
+#include <heddle/drivers/team/command.hpp>
 #include <heddle/drivers/team/share.hpp>
 #include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
@@ -28,12 +28,12 @@ Solution run_together(const Place<Ctx>& on, HostProblem<T> problem, Facts facts,
                       const Monitor& monitor) {
   Solution solution;
   on.device.together([&] {
-    send_order(*on.device.team().processes(), {.duty = Order::Duty::solve,
-                                               .single = std::same_as<T, float>,
-                                               .request = request,
-                                               .plan = plan,
-                                               .own_rows = facts.own_rows != nullptr,
-                                               .keeps_vectors = on.keeps_vectors});
+    send_command(*on.device.team().processes(), {.duty = Command::Duty::solve,
+                                                 .single = std::same_as<T, float>,
+                                                 .request = request,
+                                                 .plan = plan,
+                                                 .own_rows = facts.own_rows != nullptr,
+                                                 .keeps_vectors = on.keeps_vectors});
     solution = share_and_run(on, std::move(problem), std::move(facts), plan, request, monitor);
   });
   return solution;

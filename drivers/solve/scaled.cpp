@@ -286,7 +286,7 @@ double take_given_residuals(HostContext& context, const Problem& given, const Re
         solution.vectors);
     const double rounding = convergence.noise_floor() * convergence.scale(lambda);
     keep_worst(excess, found / std::max(convergence.allowed(lambda), rounding));
-    solution.residuals[j] = convergence.scaled(lambda, found);
+    solution.residuals[j] = convergence.scaled_residual(lambda, found);
   }
   return excess;
 }

@@ -153,8 +153,8 @@ ResidentSolution<T, typename Ctx::Space> run_copy(Device& device, Ctx& context,
   Solution solution = run(device, *plan.details->host_copy, plan, monitor);
   solution.reason +=
       "; the problem was copied to host memory and solved from there: " + plan.details->copy_reason;
-  auto vectors = taken<T>(context, solution.vectors);
-  auto left_vectors = taken<T>(context, solution.left_vectors);
+  auto vectors = take_block<T>(context, solution.vectors);
+  auto left_vectors = take_block<T>(context, solution.left_vectors);
   return {std::move(solution), std::move(vectors), std::move(left_vectors)};
 }
 

@@ -22,7 +22,7 @@ namespace heddle {
 ///
 ///   entries of A or B are so large or small that squares leave the range of T
 ///   a diagonal entry of B is 0 or negative
-///   the sizes of the rows of A, beside those of B, ask for scaling (see `detail::RowGrading`)
+///   the sizes of the rows of A, relative to those of B, ask for scaling (see `detail::RowGrading`)
 ///   held rows may dominate a right-hand side (see `detail::HeldRows`)
 ///   `request.project_rhs` asks for null vectors
 ///

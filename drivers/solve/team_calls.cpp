@@ -1,5 +1,5 @@
 #include <heddle/drivers/solve/team_calls.hpp>
-#include <heddle/drivers/team/order.hpp>
+#include <heddle/drivers/team/command.hpp>
 #include <heddle/drivers/team/own_rows.hpp>
 #include <heddle/drivers/team/own_vectors.hpp>
 #include <heddle/linalg/base/shared_file.hpp>
@@ -19,8 +19,8 @@ BlockSource<T> gathered(Device& device, const OwnVectors& own, VectorSide side,
     *part = MultiVector<T, HostSpace>(device.host(), window.rows, window.columns);
     device.together([&] {
       Processes& processes = *device.team().processes();
-      send_order(processes,
-                 {.duty = Order::Duty::vectors, .part = {.side = side, .window = window}});
+      send_command(processes,
+                   {.duty = Command::Duty::vectors, .part = {.side = side, .window = window}});
       gather_part(processes, X.view(), rows_of(own, side), own.row_numbers, window, part->view());
     });
     return std::as_const(*part).view();
@@ -34,7 +34,7 @@ BlockSource<T> gathered(Device& device, const OwnVectors& own, VectorSide side,
     bool written = false;
     device.together([&] {
       Processes& processes = *device.team().processes();
-      send_order(processes, {.duty = Order::Duty::vectors, .part = asked});
+      send_command(processes, {.duty = Command::Duty::vectors, .part = asked});
       written = write_own_rows(processes, own, X, asked);
     });
     return written;
@@ -42,7 +42,7 @@ BlockSource<T> gathered(Device& device, const OwnVectors& own, VectorSide side,
   return source;
 }
 
-/// What processes make rows of. None for a file that cannot be read by parts.
+/// The source from which processes make rows. None for a file that cannot be read by parts.
 std::optional<RowSource> row_source(const NamedMatrices::Source& source) {
   if (const auto* const spec = std::get_if<GallerySpec>(&source)) return *spec;
   const std::optional<MatrixMarketFile> file =
@@ -63,8 +63,8 @@ std::optional<Problem> own_rows_of(Device& device, const NamedMatrices& named,
   if (!suits_own_rows(matrices, request, device.processes())) return std::nullopt;
   std::optional<Problem> problem;
   device.together([&] {
-    send_order(*device.team().processes(),
-               {.duty = Order::Duty::rows, .matrices = matrices, .request = request});
+    send_command(*device.team().processes(),
+                 {.duty = Command::Duty::rows, .matrices = matrices, .request = request});
     problem = own_rows(device.team(), matrices, request);
   });
   return problem;

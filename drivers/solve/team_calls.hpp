@@ -10,7 +10,7 @@
 #include <optional>
 #include <variant>
 
-/// What process 0 asks of the other processes before and after a solve.
+/// Calls of process 0 to the other processes before and after a solve.
 namespace heddle::detail {
 
 /// Matrices that processes may get without the whole of them, and columns of right-hand sides.
@@ -38,7 +38,7 @@ Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_
 
 /// The leading `count` vectors, or left vectors, of `solution` in the order of the problem, for
 /// process 0. Each part that is taken calls the other processes of `device`, which then do nothing
-/// but wait for orders. All processes write rows to one file at once, if all of them find it.
+/// but wait for commands. All processes write rows to one file at once, if all of them find it.
 /// `device` and `solution` must outlive the result.
 std::variant<BlockSource<double>, BlockSource<float>> vectors_of(Device& device,
                                                                  const Solution& solution,

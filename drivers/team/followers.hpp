@@ -12,7 +12,7 @@ namespace heddle::detail {
 /// caller is process 0.
 class Followers {
  public:
-  /// What each thread does, and how the caller ends that.
+  /// The function of each thread, and the one by which the caller ends it.
   struct Duty {
     std::function<void(const std::shared_ptr<Processes>&)> serve;
     std::function<void(Processes&)> dismiss;

@@ -23,7 +23,7 @@ namespace heddle::detail {
 namespace {
 
 /// Halo shares up to which rows in order are better than the best distribution, for which process 0
-/// needs the whole of A. On the host and on GPUs, halos of this size travel beside products.
+/// needs the whole of A. On the host and on GPUs, halos of this size travel during products.
 constexpr double kModerateHalo = 0.25;
 
 /// The structure of a generated matrix. Null for files, and if there is none of this name.
@@ -57,8 +57,8 @@ Index order_of(HostContext& context, const RowSource& source) {
 /// together.
 using MakeRows = std::function<HostCsrMatrix<double>(const RowRanges&)>;
 
-/// What makes rows of a matrix, which refers to `team` and `source`. Empty, on all processes, for a
-/// file that cannot be read by parts.
+/// The maker of rows of a matrix, which refers to `team` and `source`. Empty, on all processes, for
+/// a file that cannot be read by parts.
 MakeRows rows_of(HostContext& team, const RowSource& source) {
   if (const auto* const spec = std::get_if<GallerySpec>(&source)) {
     return [&team, spec](const RowRanges& ranges) {

@@ -75,7 +75,7 @@ RowRanges column_ranges(HostContext& team, const HostProblem<T>& problem, const 
                                  : RowRanges{});
 }
 
-/// What process 0 knows of the problem of which `part` has the rows of this process.
+/// The problem as process 0 knows it, of which `part` has the rows of this process.
 template <Scalar T>
 Facts share_facts(HostContext& team, Facts known, const HostProblem<T>& part,
                   const RowRanges& rows) {

@@ -10,8 +10,8 @@ namespace heddle::detail {
 /// The vectors of a solution, or the left ones of singular triplets.
 enum class VectorSide { right, left };
 
-/// What process 0 asks others for: rows in a window or, where there is a file, own rows in this
-/// file.
+/// The request of process 0 to the others: rows in a window or, where there is a file, own rows in
+/// this file.
 struct VectorPart {
   VectorSide side = VectorSide::right;
   BlockWindow window{};  ///< of all rows where there is a file

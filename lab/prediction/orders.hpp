@@ -7,7 +7,7 @@
 /// The part of spmm_prediction's report on orders of rows and columns.
 namespace heddle::lab {
 
-/// What an order is predicted to be worth where one device multiplies one width.
+/// The predicted gain of a row order where one device multiplies one width.
 struct OrderValue {
   Index N = 0;
   bool on_gpu = false;

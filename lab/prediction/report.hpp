@@ -8,7 +8,8 @@
 #include "prediction/blocks.hpp"
 #include "prediction/orders.hpp"
 
-/// What the model of the SpMM kernels says of a matrix, in double precision on an NVIDIA H200.
+/// The prediction of the model of the SpMM kernels for a matrix, in double precision on an NVIDIA
+/// H200.
 namespace heddle::lab {
 
 /// The kernels for blocks of N columns, the fastest first. None without entries.

@@ -7,8 +7,8 @@
 #include "common.hpp"
 #include "prediction/report.hpp"
 
-/// What the model says of products with a matrix: every kernel, the blocks that tensor cores would
-/// multiply, other orders of rows and columns.
+/// The model's prediction for products with a matrix: every kernel, the blocks that tensor cores
+/// would multiply, other orders of rows and columns.
 namespace {
 
 using namespace heddle;

@@ -95,7 +95,7 @@ def timed(solve, synchronize, limit):
 
 
 def goes_on(seconds):
-    """Whether a turn with these runs has another one: two at least, but for a long solve."""
+    """Whether a turn with these runs has another one: two at least, except for a long solve."""
     if len(seconds) < 2:
         return not seconds or seconds[0] < LONG
     return sum(seconds) < SHORT and len(seconds) < AT_MOST

@@ -19,10 +19,11 @@ struct SpgemmTiming {
   double total_ms = 0;    ///< from A and B to C, all steps and allocations
   double inspect_ms = 0;  ///< the part of it that counts the entries of C. 0 if it has no such step
   double update_ms = 0;   ///< new values in a known pattern. 0 if there is no such step
-  double peak_bytes = 0;  ///< the most memory in use beside A and B for one product, C included
-  double gpu_share = 0;   ///< hybrid: of the multiplications, from a sample
-  double idle_ms = 0;     ///< hybrid: how long one side waits for the other one
-  std::string failure;    ///< why there are no numbers, empty if there are
+  double peak_bytes =
+      0;  ///< the most memory in use in addition to A and B for one product, C included
+  double gpu_share = 0;  ///< hybrid: of the multiplications, from a sample
+  double idle_ms = 0;    ///< hybrid: how long one side waits for the other one
+  std::string failure;   ///< why there are no numbers, empty if there are
 };
 
 struct SpgemmComparisonOptions {

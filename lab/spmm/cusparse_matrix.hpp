@@ -14,7 +14,7 @@
 
 #include "cuda_check.hpp"
 
-/// What the products by cuSPARSE share.
+/// The matrix that the products by cuSPARSE share.
 namespace heddle::lab {
 
 template <class T>

@@ -31,7 +31,7 @@ struct SpmmReport {
 void print(const MatrixComparison& comparison, double bandwidth);
 
 /// Prints the features that the choice is made by, and for each width what the model says of each
-/// kernel beside what was measured: the kernel's storage and traffic, what bounds it, both times,
+/// kernel next to what was measured: the kernel's storage and traffic, what bounds it, both times,
 /// and how the winner by the model fared against the fastest kernel.
 void explain(const MatrixComparison& comparison);
 

@@ -117,7 +117,7 @@ class MatrixStudy {
     return place(context, convert<T>(host, A));
   }
 
-  /// Rows of B and C are aligned to 16 bytes, but for a single column, which is a vector.
+  /// Rows of B and C are aligned to 16 bytes, except for a single column, which is a vector.
   static Index ld_of(Index N) { return N == 1 ? 1 : padded_ld<T>(N); }
 
   StudyLine& add(std::string kernel, Index N) {
@@ -207,7 +207,7 @@ class MatrixStudy {
     });
   }
 
-  /// What a rule of choice takes. A choice by measuring is made in the first product.
+  /// The kernel that a rule of choice takes. A choice by measuring is made in the first product.
   void chosen(const std::string& choice) {
     std::optional<SpmmPlan<T, CudaContext>> plan;
     const double inspect_ms =

@@ -45,7 +45,8 @@ OwnMemory own_memory(const fs::path& root) {
   return {mapped * page, resident * page, data * page};
 }
 
-/// What a group with this limit leaves to this process, of which `used` bytes may be its own.
+/// The memory that a group with this limit leaves to this process, of which `used` bytes may be its
+/// own.
 double left_to_process(double limit, double used, double cache, const OwnMemory& own) {
   return limit - std::max(0.0, used - cache - own.resident);
 }

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 3> kNames = {"base", "avx2", "avx512"};
 
 std::string_view name_of(Isa isa) { return kNames[static_cast<std::size_t>(isa)]; }
 
-/// What the CPU has of the instruction sets that this build has, ascending.
+/// The instruction sets that both the CPU and this build have, ascending.
 std::vector<Isa> usable() {
   std::vector<Isa> found = {Isa::base};
 #ifdef HEDDLE_ISA_VARIANTS

@@ -39,7 +39,7 @@ struct PhaseTotals {
   double flops = 0;
 };
 
-/// Rows of vectors that were sent to other processes beside other work. What is not hidden by that
+/// Rows of vectors that were sent to other processes during other work. What is not hidden by that
 /// work counts in `Phase::halo` too.
 struct Travel {
   double seconds = 0;  ///< from the first byte to the last, with the time the others let wait

@@ -7,8 +7,8 @@
 
 namespace heddle {
 
-/// What tells a file from all others of its file system, the same on all machines that share it. 0
-/// if the file cannot be found.
+/// The identity of a file among all others of its file system, the same on all machines that share
+/// it. 0 if the file cannot be found.
 std::uint64_t file_number(const std::filesystem::path& path) noexcept;
 
 /// A file that several processes write at once, each at its own places. A failure is kept and ends

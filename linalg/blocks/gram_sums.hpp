@@ -118,7 +118,7 @@ struct Factor {
     return std::min(k * kDoubles, last);
   }
 
-  /// Rows first … end − 1. Those up to `readable` may be read beside them.
+  /// Rows first … end − 1. Those up to `readable` may be read in addition.
   Rows rows(Index first, Index end, Index readable, double* buffer) const {
     if constexpr (std::same_as<T, double>) {
       const bool in_place = block.cols() >= kDoubles || end + kDoubles <= readable;
@@ -222,7 +222,7 @@ struct GramSum {
     return k < V.lines() ? V.ahead(first, k) : U.ahead(first, k - V.lines());
   }
 
-  /// P += the sum over rows first … end − 1. Those up to `readable` may be read beside them.
+  /// P += the sum over rows first … end − 1. Those up to `readable` may be read in addition.
   void add_panel(Index first, Index end, Index readable, double* P, double* buffer) const {
     const Rows v = V.rows(first, end, readable, buffer);
     const Rows u = symmetric ? v : U.rows(first, end, readable, buffer + V.buffer_size());
@@ -247,7 +247,7 @@ struct GramSum {
   }
 };
 
-/// The sums of up to two products XᵀY. Their sums over a slab lie beside each other.
+/// The sums of up to two products XᵀY. Their sums over a slab are adjacent.
 template <Scalar T, std::size_t kCount>
 class GramSums {
  public:

@@ -23,7 +23,7 @@ struct Segment {
   int cols;
 };
 
-/// The operands of Xᵀ[Y Z]. Rows of all segments lie beside each other in shared memory, X first.
+/// The operands of Xᵀ[Y Z]. Rows of all segments are adjacent in shared memory, X first.
 struct StagedOperands {
   Segment segments[kMaxSegments];
   int cols = 0;   ///< of all segments

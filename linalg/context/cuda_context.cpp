@@ -96,7 +96,7 @@ struct Traffic {
 
   std::shared_ptr<Processes> processes;
   std::shared_ptr<detail::GpuConnection> connection;
-  cudaStream_t stream = nullptr;  // beside that of the context
+  cudaStream_t stream = nullptr;  // in addition to that of the context
   cudaEvent_t ready = nullptr;    // what is sent has been written
   cudaEvent_t go = nullptr;       // an exchange is about to begin
   cudaEvent_t arrived = nullptr;  // all messages of the last exchange have. Of `clock`

@@ -136,7 +136,7 @@ class CudaContext {
   /// all processes in their order. They are valid until the next call. Needs processes.
   const double* gather_all(const double* here, std::size_t count);
 
-  /// Queues an exchange of messages in device memory beside the work that is queued until
+  /// Queues an exchange of messages in device memory, concurrent with the work that is queued until
   /// `end_exchange`. See `Processes::begin_exchange`. Work that is queued after `end_exchange`
   /// begins when all messages have arrived. Needs processes.
   void begin_exchange(std::span<const Processes::Message> receive,

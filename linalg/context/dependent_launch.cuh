@@ -18,7 +18,7 @@ namespace heddle::detail::cuda {
 
 /// Permits the launch of the next kernel once all thread blocks of this one have called it or have
 /// ended. Without it, the next kernel is launched when the last thread block ends, and only the
-/// latency of the launch is saved. Most kernels do without it: thread blocks that wait beside
+/// latency of the launch is saved. Most kernels do without it: thread blocks that wait next to
 /// running ones are placed unevenly on the multiprocessors (one H100: up to 1.3 times the time of
 /// `row_split`).
 __device__ inline void allow_next_kernel() {

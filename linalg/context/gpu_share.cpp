@@ -22,7 +22,7 @@ Text text_of(std::string_view words) {
   return text;
 }
 
-/// What a process tells the others of its GPU.
+/// A process's facts about its GPU, for the other processes.
 struct Card {
   Text reason{};  ///< why it cannot be used, else empty
   Text name{};

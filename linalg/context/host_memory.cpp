@@ -78,7 +78,7 @@ void unmap_pages(std::byte*, std::size_t) {}
 
 #endif
 
-/// Free pieces by their addresses, none beside another one, and their sizes.
+/// Free pieces by their addresses, none adjacent to another one, and their sizes.
 using Pieces = std::map<std::byte*, std::size_t>;
 
 /// Adds a piece, joined with its neighbours. Throws `std::bad_alloc`.
@@ -204,7 +204,7 @@ std::byte* HostMemory::take_kept(std::size_t size) noexcept {
 }
 
 /// Gives kept memory back, in whole huge pages, until at most `most` bytes are kept or all others
-/// lie beside memory in use.
+/// adjoin memory in use.
 void HostMemory::release_beyond(std::size_t most) noexcept {
   for (auto piece = pieces_.end(); kept_ > most && piece != pieces_.begin();) {
     const auto [begin, size] = *--piece;

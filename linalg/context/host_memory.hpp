@@ -22,10 +22,11 @@ class HostMemory {
   /// Returns `bytes` > 0 of uninitialised memory, aligned to 64 bytes, nullptr if there is none.
   void* allocate(std::size_t bytes) noexcept;
 
-  /// Frees what `allocate` returned for so many bytes.
+  /// Frees what `allocate` returned for this many bytes.
   void deallocate(void* pointer, std::size_t bytes) noexcept;
 
-  /// Gives back what is kept, but for the rest of huge pages in which memory is in use.
+  /// Returns kept memory to the system, except for the rest of huge pages in which memory is in
+  /// use.
   void release() noexcept;
 
   /// Bytes that are kept.

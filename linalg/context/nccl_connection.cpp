@@ -75,7 +75,7 @@ GpuConnection::~GpuConnection() {
 
 /// Work is queued within microseconds. A call that takes longer connects to a GPU for the first
 /// time, perhaps to that of a thread that has failed. NCCL lets such a call return when it is
-/// aborted from beside.
+/// aborted by another thread.
 void GpuConnection::abort() noexcept {
   constexpr auto kPatience = std::chrono::seconds(2);
   const std::unique_lock<std::timed_mutex> queueing(state_->busy, kPatience);

@@ -5,9 +5,9 @@
 
 namespace heddle::detail {
 
-/// A host context of a class that allocates memory of its own, such as small matrices beside
-/// memory of a GPU. A member of this type is declared before the memory. Its address stays when the
-/// class is moved.
+/// A host context of a class that allocates memory of its own, such as small matrices in addition
+/// to memory of a GPU. A member of this type is declared before the memory. Its address stays when
+/// the class is moved.
 ///
 /// Move assignment exchanges the contexts. The class can then be move-assigned member by member:
 /// the memory that it held is freed after its context has been assigned, and by the context that it

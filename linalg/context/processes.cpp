@@ -11,7 +11,7 @@ constexpr std::size_t kMostSummed = 1 << 16;
 
 }  // namespace
 
-std::span<const double> Processes::gathered(std::span<const double> values) {
+std::span<const double> Processes::gather_all(std::span<const double> values) {
   const std::size_t needed = values.size() * static_cast<std::size_t>(size_);
   if (all_.size() < needed) all_.resize(needed);
   gather_all(values.data(), all_.data(), values.size_bytes());
@@ -21,7 +21,7 @@ std::span<const double> Processes::gathered(std::span<const double> values) {
 void Processes::sum(std::span<double> values) {
   while (!values.empty()) {
     const std::span<double> piece = values.first(std::min(values.size(), kMostSummed));
-    const std::span<const double> all = gathered(piece);
+    const std::span<const double> all = gather_all(piece);
     std::copy_n(all.begin(), piece.size(), piece.begin());
     for (std::size_t first = piece.size(); first < all.size(); first += piece.size()) {
       for (std::size_t i = 0; i < piece.size(); ++i) piece[i] += all[first + i];
@@ -31,7 +31,7 @@ void Processes::sum(std::span<double> values) {
 }
 
 void Processes::largest(std::span<double> values) {
-  const std::span<const double> all = gathered(values);
+  const std::span<const double> all = gather_all(values);
   for (std::size_t k = 0; k < all.size(); ++k) {
     double& value = values[k % values.size()];
     if (std::isnan(all[k]) || all[k] > value) value = all[k];

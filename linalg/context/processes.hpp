@@ -77,7 +77,7 @@ class Processes {
         rank_on_this_machine_(rank_on_this_machine) {}
 
  private:
-  std::span<const double> gathered(std::span<const double> values);
+  std::span<const double> gather_all(std::span<const double> values);
 
   int rank_;
   int size_;

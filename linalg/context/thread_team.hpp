@@ -7,7 +7,7 @@
 
 namespace heddle::detail {
 
-/// What the calls of a thread throw whose team has ended because another thread failed.
+/// The exception that calls of a thread throw whose team has ended because another thread failed.
 class TeamEnded : public DeviceError {
  public:
   TeamEnded() : DeviceError("another thread of this solve has failed") {}

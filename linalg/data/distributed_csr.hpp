@@ -127,11 +127,11 @@ class DistributedCsr {
 /// The rows of A x that this process holds, and those of x.
 template <class T, class Space>
 RowRange row_range(const DistributedCsrView<T, Space>& A) noexcept {
-  return A.remote != nullptr ? A.remote->lists->rows : RowRange::whole(A.own.rows);
+  return A.remote != nullptr ? A.remote->lists->rows : RowRange::all(A.own.rows);
 }
 template <class T, class Space>
 RowRange column_range(const DistributedCsrView<T, Space>& A) noexcept {
-  return A.remote != nullptr ? A.remote->lists->columns : RowRange::whole(A.own.cols);
+  return A.remote != nullptr ? A.remote->lists->columns : RowRange::all(A.own.cols);
 }
 
 /// The stored entries of A in the rows of this process.

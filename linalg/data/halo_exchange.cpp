@@ -20,8 +20,8 @@ void reserve(Ctx& context, Index size, Buffer<T, typename Ctx::Space>& buffer) {
 }
 
 template <class Ctx>
-Buffer<std::int32_t, typename Ctx::Space> placed(Ctx& context,
-                                                 const std::vector<std::int32_t>& rows) {
+Buffer<std::int32_t, typename Ctx::Space> place_rows(Ctx& context,
+                                                     const std::vector<std::int32_t>& rows) {
   HostContext beside(1);
   Buffer<std::int32_t, HostSpace> values(host_of(context, beside), rows.size());
   std::copy(rows.begin(), rows.end(), values.data());
@@ -68,7 +68,7 @@ void end_exchange(CudaContext& context) { context.end_exchange(); }
 
 template <Scalar T, class Ctx>
 HaloExchange<T, Ctx>::HaloExchange(Ctx& context, const HaloLists& lists)
-    : lists_(&lists), halo_rows_(lists.halo()), send_rows_(placed(context, lists.send_rows)) {}
+    : lists_(&lists), halo_rows_(lists.halo()), send_rows_(place_rows(context, lists.send_rows)) {}
 
 template <Scalar T, class Ctx>
 void HaloExchange<T, Ctx>::prepare(Ctx& context, Index width) {

@@ -12,7 +12,7 @@ struct RowRange {
   Index global = 0;
 
   /// All rows of a vector of n rows.
-  static constexpr RowRange whole(Index n) noexcept { return {0, n, n}; }
+  static constexpr RowRange all(Index n) noexcept { return {0, n, n}; }
 
   constexpr bool operator==(const RowRange&) const noexcept = default;
 };

@@ -31,7 +31,7 @@ struct RowRanges {
 template <Scalar T>
 Index row_cost(const CsrView<T, HostSpace>& A, Index row) noexcept;
 
-/// `node` if `rows` rows are whole nodes of so many rows, one or more for each process; else 1.
+/// `node` if `rows` rows are whole nodes of this many rows, one or more for each process; else 1.
 Index whole_nodes(Index rows, int processes, Index node) noexcept;
 
 /// Ranges of rows of A for `processes` processes, each with `least` nodes or more. The processes

@@ -8,7 +8,7 @@
 namespace heddle {
 namespace {
 
-/// A row costs a solver about as much in its blocks of vectors as so many entries in products.
+/// A row costs a solver about as much in its blocks of vectors as this many entries in products.
 constexpr Index kRowEntries = 16;
 
 void check_rows(Index nodes, int processes, Index least, Index node) {

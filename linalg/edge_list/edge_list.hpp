@@ -25,7 +25,7 @@
 /// Sources: https://snap.stanford.edu/data, J. Kunegis, Handbook of Network Analysis (KONECT), 2.1.
 namespace heddle {
 
-/// What the first line of an edge list holds that is no comment.
+/// The content of the first line of an edge list that is no comment.
 enum class FirstLine {
   automatic,  ///< an edge. A line that fits the sizes of the lines behind it, too, is refused
   edge,

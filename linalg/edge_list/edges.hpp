@@ -13,7 +13,7 @@ template <Scalar T>
 HostCsrMatrix<T> take_edge_list(HostContext& context, FileContent file, std::string_view name,
                                 FirstLine first_line);
 
-/// What the lines before the first edge, and that edge, say of the list.
+/// The facts about a list in the lines before its first edge, and in that edge.
 struct EdgeListHeader {
   bool weighted = false;    ///< the lines have a weight
   bool undirected = false;  ///< a comment calls the graph undirected

@@ -27,7 +27,7 @@ const std::vector<FileFormat>& file_formats();
 /// from, or all.
 std::string describe_formats(bool for_blocks);
 
-/// What a file of a kind that heddle does not read is, and what to do, such as "is a MATLAB file:
+/// The kind of a file that heddle does not read, and the remedy, such as "is a MATLAB file:
 /// …". Told by its first bytes, else by the extension of its name. Empty for any other file.
 std::string_view foreign_format(std::string_view bytes, const std::filesystem::path& path);
 

@@ -86,7 +86,7 @@ constexpr auto kRegistry = std::to_array<Entry<T>>({
       "random columns and values in (-1, 1); not symmetric", false},
      random_uniform<T>,
      {{1, 1}, 1}},
-    {{"random_symmetric", "[n]", "mean entries a row beside the diagonal", 16,
+    {{"random_symmetric", "[n]", "mean entries a row off the diagonal", 16,
       "random places and values in (-1, 1), diagonal 1 + sum of the row's sizes; positive "
       "definite, eigenvalues at least 1"},
      random_symmetric<T>,

@@ -52,7 +52,7 @@ const std::vector<GalleryStructure>& gallery_structures();
 
 /// The rows in `window` of the matrix that `spec` describes, with all columns. Equal specs give the
 /// same bits for every number of threads and for every window that contains a row. Only the rows of
-/// the window are in memory, and beside them 8 bytes per row of the whole matrix for trefethen and
+/// the window are in memory, and in addition 8 bytes per row of the whole matrix for trefethen and
 /// 16 for random_geometric. Time is that of the rows of the window, but random_symmetric and rmat
 /// draw all edges and random_geometric all points.
 /// Throws `InvalidArgument` for an unknown name (with the most similar known one), for a wrong

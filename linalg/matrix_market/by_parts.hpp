@@ -11,7 +11,7 @@
 /// Matrix Market files of which each of several processes reads a part, and none the whole.
 namespace heddle {
 
-/// What a process must know of a file to read its part.
+/// The facts about a file by which a process reads its part.
 struct MatrixMarketFile {
   std::filesystem::path path{};  ///< absolute
   std::uint64_t number = 0;      ///< `file_number`

@@ -51,7 +51,7 @@ class SparseReader {
     return found->second;
   }
 
-  /// The array of this name, if it has so many dimensions.
+  /// The array of this name, if it has this many dimensions.
   const NpyArray& array(std::string_view which, Index dimensions) const {
     const NpyArray& found = array(which);
     if (found.dimensions() != dimensions) {

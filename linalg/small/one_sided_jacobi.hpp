@@ -10,13 +10,13 @@ namespace heddle {
 /// a column of zeros. Empty if G is not finite.
 ///
 /// For G = X D with a diagonal D and a well conditioned X, each θ has small relative errors,
-/// however small it is beside the largest one. Methods that reduce G Gᵀ to tridiagonal form have
-/// errors of ε θ_max. Source: Demmel & Veselić, SIAM J. Matrix Anal. Appl. 13 (1992) 1204.
+/// however small it is relative to the largest one. Methods that reduce G Gᵀ to tridiagonal form
+/// have errors of ε θ_max. Source: Demmel & Veselić, SIAM J. Matrix Anal. Appl. 13 (1992) 1204.
 std::vector<double> one_sided_jacobi(SmallView<double, HostSpace> G);
 
 /// B ← M with B = M Mᵀ for a symmetric positive semidefinite B in host memory, by a Cholesky
-/// factorisation with diagonal pivoting. A pivot that is rounding noise beside its diagonal entry
-/// of B counts as 0. False if B is not finite or has a negative pivot.
+/// factorisation with diagonal pivoting. A pivot that is rounding noise relative to its diagonal
+/// entry of B counts as 0. False if B is not finite or has a negative pivot.
 bool factor_semidefinite(SmallView<double, HostSpace> B);
 
 }  // namespace heddle

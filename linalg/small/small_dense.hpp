@@ -64,7 +64,7 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
                                   SmallView<double, HostSpace> sigma,
                                   SmallView<double, HostSpace> V);
 
-/// What `least_squares_solution` knows of its solutions.
+/// Rank and error of the solutions of `least_squares_solution`.
 struct LeastSquaresFit {
   Index rank = 0;  ///< of A with columns scaled to norm 1, to `epsilon`
   /// Of each column x: an estimate of the relative error that rounding leaves in x with the columns

@@ -18,7 +18,7 @@ using detail::lane_index;
 using detail::thread_count;
 using detail::thread_index;
 
-/// What the kernels find, in one copy. Numbers that are not negative are ordered like their bits.
+/// The kernels' findings, in one copy. Numbers that are not negative are ordered like their bits.
 struct Findings {
   Bits invalid_row;  // the number of rows if there is none
   Bits largest;

@@ -3,7 +3,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/views.hpp>
 
-/// What must be known of a matrix in a context's memory before a solve.
+/// Facts about a matrix in a context's memory that a solve depends on.
 namespace heddle {
 
 /// Properties of a matrix A.

@@ -37,8 +37,8 @@ double sum_of_squares(const CsrView<T, HostSpace>& A, Index i) {
   return sum;
 }
 
-/// What makes a block-diagonal matrix, square and without entries in columns of other processes, a
-/// distributed one of these rows.
+/// The property that makes a block-diagonal matrix, square and without entries in columns of other
+/// processes, a distributed one of these rows.
 template <Scalar T>
 std::shared_ptr<const RemoteColumns<T, HostSpace>> no_remote_entries(HostContext& context,
                                                                      const RowRange& rows) {

@@ -34,7 +34,7 @@ using Array2 = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 Block block_of(const Array2& X);
 
 /// A copy of X as a NumPy array of its own.
-nb::object copied(ConstBlockView<double, HostSpace> X);
+nb::object numpy_copy(ConstBlockView<double, HostSpace> X);
 
 /// Connects a solve with Python: calls its functions, and looks for signals between products. A
 /// signal whose handler raises an exception ends the solve as `interrupted`. All members except

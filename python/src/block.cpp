@@ -19,7 +19,7 @@ Block block_of(const Array2& X) {
   return Block(ConstBlockView<double, HostSpace>(X.data(), rows, cols, ld));
 }
 
-nb::object copied(ConstBlockView<double, HostSpace> X) {
+nb::object numpy_copy(ConstBlockView<double, HostSpace> X) {
   const auto rows = static_cast<std::size_t>(X.rows());
   const auto cols = static_cast<std::size_t>(X.cols());
   auto values = std::make_unique<double[]>(rows * cols);

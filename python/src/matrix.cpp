@@ -38,7 +38,7 @@ class Function {
   /// X and Y belongs to the solver.
   void operator()(ConstBlockView<double, HostSpace> X, BlockView<double, HostSpace> Y) const {
     const nb::gil_scoped_acquire lock;
-    const nb::object result = (*f_)(copied(X));
+    const nb::object result = (*f_)(numpy_copy(X));
     Array2 values;
     if (!nb::try_cast(result, values, false) || values.shape(0) != std::size_t(Y.rows()) ||
         values.shape(1) != std::size_t(Y.cols())) {

@@ -27,7 +27,7 @@ enum class CgAlgorithm {
                  ///< all columns at once
 };
 
-/// The options of block CG, beside those of all solvers of linear systems.
+/// The options of block CG, in addition to those of all solvers of linear systems.
 struct BlockCgOptions : LinearOptions {
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;
   Index refresh_interval = 50;  ///< iterations between recomputations of R as B − A X

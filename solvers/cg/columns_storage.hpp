@@ -8,7 +8,8 @@
 
 namespace heddle::detail {
 
-/// The search directions that a method carries from one iteration to the next, beside X and R.
+/// The search directions that a method carries from one iteration to the next, in addition to X and
+/// R.
 template <Scalar T, class Space>
 struct SearchDirections {
   MultiVector<T, Space> P;

@@ -20,9 +20,9 @@ class LooseRowsSearch {
   /// The loose rows of a symmetric A that is not distributed. Rows i and j have a link of |a_ij|,
   /// and row i has one of a_ii − Σ_{j≠i} |a_ij| to the ground, if that is positive. Links below
   /// `strong` are weak. Rows that strong links connect to the ground are not loose. Without such
-  /// rows, the largest set that strong links connect is not loose. Links that are rounding beside
-  /// the diagonal entries do not count, nor does the only one of a component of the graph of A to
-  /// the ground.
+  /// rows, the largest set that strong links connect is not loose. Links that are rounding relative
+  /// to the diagonal entries do not count, nor does the only one of a component of the graph of A
+  /// to the ground.
   template <Scalar T>
   LooseRows find(const CsrView<T, HostSpace>& A, double strong);
 

@@ -4,11 +4,11 @@
 
 namespace heddle::detail {
 
-/// What the Ritz values θ of F show about the eigenvalues of A in the interval, where F is at least
-/// `level`.
+/// Information of the Ritz values θ of F about the eigenvalues of A in the interval, where F is at
+/// least `level`.
 ///
 /// Candidates are the Ritz pairs with θ ≥ 0.99 level. They stand for the eigenvalues in the
-/// interval and for some beside it. A random block starts a round: a search for candidates, or a
+/// interval and for some outside it. A random block starts a round: a search for candidates, or a
 /// check that there are no more. A check is faster, because leading Ritz vectors below the
 /// candidates are locked, too, although they are no exact eigenvectors. A missed eigenvector may
 /// therefore come out less exact and with a smaller θ, so those with θ ≥ 0.95 level are counted.

@@ -22,7 +22,7 @@ IterationRecord IntervalSolve<T, Ctx>::record() {
   for (const Index j : s_->inside) {
     if (s_->passes(j)) ++now.converged;
     result_.eigenvalues.push_back(s_->value(j));
-    result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
+    result_.residuals.push_back(convergence_.scaled_residual(s_->value(j), s_->residual(j)));
   }
   return now;
 }
@@ -72,7 +72,7 @@ template <Scalar T, class Ctx>
 double IntervalSolve<T, Ctx>::worst_residual() const {
   double worst = 0;
   for (const Index j : s_->inside)
-    keep_worst(worst, convergence_.scaled(s_->value(j), s_->residual(j)));
+    keep_worst(worst, convergence_.scaled_residual(s_->value(j), s_->residual(j)));
   return worst;
 }
 
@@ -92,7 +92,7 @@ void IntervalSolve<T, Ctx>::finish() {
       const auto pair = static_cast<std::size_t>(j);
       const auto target = static_cast<Index>(i);
       result_.eigenvalues.push_back(s_->value(j));
-      result_.residuals.push_back(convergence_.scaled(s_->value(j), s_->residual(j)));
+      result_.residuals.push_back(convergence_.scaled_residual(s_->value(j), s_->residual(j)));
       result_.error_bounds.push_back(verifier.errors()[pair]);
       result_.limited_by_rounding.push_back(verifier.limited()[pair]);
       result_.straddles.push_back(s_->straddles(j, options_));

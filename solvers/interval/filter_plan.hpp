@@ -28,7 +28,7 @@ struct FilterPlan {
   Index degree = 0;
   Index columns = 0;  ///< of the basis, at which all pairs of the interval are expected to converge
   double operations = 0;  ///< of all steps, in additions and multiplications
-  bool fits = true;       ///< whether the basis may have so many columns
+  bool fits = true;       ///< whether the basis may have this many columns
 };
 
 /// The columns at which block Lanczos on a filter of degree d is expected to converge: 1.45 per

@@ -29,11 +29,11 @@ double interval_memory_bytes(const IntervalOptions& options, Index n, std::size_
 ///
 /// The filter F is a Chebyshev polynomial in A that is large on the interval and near 0 away from
 /// it. Its degree, and the size of the basis, are chosen by the estimated spectral density. The
-/// leading Ritz vectors of F, the candidates, span the eigenvectors of the interval and some beside
-/// it. The Ritz values of A in their span decide which pairs lie in the interval. Once all pass, a
-/// check starts from a random block orthogonal to them. It ends when a missed eigenvector would
-/// have become a candidate. If one does, as where an eigenvalue has more copies than a block has
-/// columns, the search continues. An iteration ends with a test of the basis.
+/// leading Ritz vectors of F, the candidates, span the eigenvectors of the interval and some
+/// outside it. The Ritz values of A in their span decide which pairs lie in the interval. Once all
+/// pass, a check starts from a random block orthogonal to them. It ends when a missed eigenvector
+/// would have become a candidate. If one does, as where an eigenvalue has more copies than a block
+/// has columns, the search continues. An iteration ends with a test of the basis.
 ///
 /// The status is `converged` if all residuals pass, computed from fresh products in each iteration,
 /// all other candidates lie outside by more than their errors, and a check has found no further

@@ -37,7 +37,7 @@ double EigenConvergence::scale(double lambda) const noexcept {
   return norm_A_ + std::abs(lambda) * norm_B_;
 }
 
-double EigenConvergence::scaled(double lambda, double residual) const noexcept {
+double EigenConvergence::scaled_residual(double lambda, double residual) const noexcept {
   return residual == 0 ? 0 : residual / scale(lambda);
 }
 

@@ -40,7 +40,7 @@ class EigenConvergence {
   double scale(double lambda) const noexcept;
 
   /// residual / scale(lambda), and 0 for 0/0.
-  double scaled(double lambda, double residual) const noexcept;
+  double scaled_residual(double lambda, double residual) const noexcept;
 
   /// The limit of the criterion for the residual at λ.
   double allowed(double lambda) const noexcept;

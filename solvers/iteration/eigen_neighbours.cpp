@@ -5,7 +5,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 
-// The part of `EigenVerifier` that looks at the pairs beside the verified ones.
+// The part of `EigenVerifier` that treats the pairs other than the verified ones.
 namespace heddle::detail {
 
 /// Lists the pairs and their neighbours for the bounds of their errors, and the distance of each

@@ -239,8 +239,8 @@ std::string EigenVerifier<T, Ctx>::refutation(const EigenConvergence& convergenc
                          values_[j], errors_[j]);
     }
     return fmt::format("the residual of pair {} is {:.1e}, {:.1e} is allowed", j + 1,
-                       convergence.scaled(values_[j], residuals_[j]),
-                       convergence.scaled(values_[j], convergence.allowed(values_[j])));
+                       convergence.scaled_residual(values_[j], residuals_[j]),
+                       convergence.scaled_residual(values_[j], convergence.allowed(values_[j])));
   }
   if (!orthonormal()) {
     return fmt::format("|X'BX - I| is {:.1e}, {:.1e} is allowed: the vectors are not orthonormal",
@@ -390,7 +390,7 @@ void EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
                             values_.begin() + static_cast<std::ptrdiff_t>(residuals_.size()));
   result.residuals.clear();
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    result.residuals.push_back(convergence.scaled(values_[j], residuals_[j]));
+    result.residuals.push_back(convergence.scaled_residual(values_[j], residuals_[j]));
   }
   result.error_bounds = errors_;
   result.limited_by_rounding = limited_;

@@ -17,8 +17,8 @@
 
 namespace heddle::detail {
 
-/// What a solver knows of the eigenvalues beside those that are verified. Error bounds of the
-/// verified values depend on the gaps to them, see `ErrorBounds`.
+/// A solver's values and bounds of the eigenvalues other than those that are verified. Error bounds
+/// of the verified values depend on the gaps to them, see `ErrorBounds`.
 struct Neighbours {
   std::span<const double> values{};     ///< further Ritz values
   std::span<const double> residuals{};  ///< ‖r‖ of each in the norm of B⁻¹, for xᵀBx = 1
@@ -72,7 +72,8 @@ struct ValueErrors {
 
   double total() const noexcept { return std::max(iteration + solver + rounding, placing); }
 
-  /// What no further step reduces. `at_rounding`: whether it reduces nothing of `iteration` either.
+  /// The part of the error that no further step reduces. `at_rounding`: whether it reduces nothing
+  /// of `iteration` either.
   double unavoidable(bool at_rounding) const noexcept {
     return std::max({placing, rounding, (at_rounding ? iteration : 0) + solver});
   }

@@ -22,7 +22,7 @@ namespace heddle::detail {
 /// pairs, √(Σ κ²) is therefore added (Weyl). So are parts of `set_parts` between pairs of the
 /// group. The bound of a single pair, whose value is the Rayleigh quotient of its vector, holds
 /// without it. gap_j is the distance of θ_j from the rest of the spectrum, that is from the nearest
-/// edges of the intervals beside the group. It is therefore an estimate: it assumes that no
+/// edges of the intervals next to the group. It is therefore an estimate: it assumes that no
 /// eigenvalue is missing among those that the Ritz values stand for. In a cluster, ρ_j only shows
 /// that an eigenvalue is near θ_j, not which. On request, √(Σ ρ²) over its pairs replaces ρ_j there
 /// (Kahan). The groups are single clusters and, where nothing lies beyond the first pair, all pairs
@@ -106,11 +106,11 @@ class PlaceIntervals {
   /// Removes all intervals and sets the end of the spectrum from which places are counted.
   void clear(Which end) noexcept;
 
-  /// Adds the interval of a value beside those of `widen`, in any order.
+  /// Adds the interval of a value to those of `widen`, in any order.
   void add(double lower, double upper);
 
   /// Widens bounds of the errors of the first values so that each holds for the eigenvalue of the
-  /// same place. One that is NaN counts as infinite beside the others.
+  /// same place. One that is NaN counts as infinite among the others.
   void widen(std::span<const double> values, std::span<double> errors);
 
  private:

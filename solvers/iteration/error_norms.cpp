@@ -87,7 +87,7 @@ void ErrorNorms<T, Ctx>::prepare(Ctx& context, const EigenProblem<T, Ctx>& probl
     if (weighs_B_) {
       reciprocals<T>(context, weights_B_.view(), inverse_.view());
       column_norms<T>(context, inverse_.view(), number_.view(1, 1));
-      norm_of_inverse_ = fetched(context);
+      norm_of_inverse_ = fetch_number(context);
     }
     mu_ = estimate_mu(context, *problem.B);
   }
@@ -100,7 +100,7 @@ void ErrorNorms<T, Ctx>::weigh_rows(Ctx& context, const RowRange& rows) {
   const BlockView<T, Space> roots = roots_.view();
   row_maxima<T>(context, weights_A_.view(), -0.5, roots);
   column_norms<T>(context, roots, number_.view(1, 1));  // √(Σ 1/a)
-  const double norm = fetched(context);
+  const double norm = fetch_number(context);
   harmonic_mean_ = norm > 0 ? static_cast<double>(rows.global) / norm / norm : 0;
   row_maxima<T>(context, weights_A_.view(), kRootOfRows, roots);
   if (!weighs_B_) return;
@@ -110,7 +110,7 @@ void ErrorNorms<T, Ctx>::weigh_rows(Ctx& context, const RowRange& rows) {
 }
 
 template <Scalar T, class Ctx>
-double ErrorNorms<T, Ctx>::fetched(Ctx& context) {
+double ErrorNorms<T, Ctx>::fetch_number(Ctx& context) {
   double value = 0;
   fetch(context, number_.view(1, 1), SmallView<double, HostSpace>{&value, 1, 1, 1});
   return value;
@@ -121,10 +121,10 @@ template <Scalar T, class Ctx>
 double ErrorNorms<T, Ctx>::norm_D(Ctx& context, ConstBlock x) {
   if (!weighs_B_) {
     column_norms<T>(context, x, number_.view(1, 1));
-    return fetched(context);
+    return fetch_number(context);
   }
   weighted_squares<T>(context, weights_B_.view(), x, number_.view(1, 1));
-  return std::sqrt(fetched(context));
+  return std::sqrt(fetch_number(context));
 }
 
 /// Lanczos steps on D⁻¹B, which is self-adjoint in ⟨x, y⟩ = xᵀDy. Their vectors are not
@@ -145,7 +145,7 @@ double ErrorNorms<T, Ctx>::estimate_mu(Ctx& context, LinearOperator<T, Ctx>& B) 
     axpby<T>(context, 1 / norm, w, 0, v);  // v_m = w/β
     B.apply(context, v, Bv);
     column_dots<T>(context, v, Bv, number_.view(1, 1));
-    alpha[m] = fetched(context);  // α = vᵀBv
+    alpha[m] = fetch_number(context);  // α = vᵀBv
     if (weighs_B_) {
       scale_rows<T>(context, inverse_.view(), Bv, w);
     } else {

@@ -74,7 +74,7 @@ class ErrorNorms {
 
  private:
   double estimate_mu(Ctx& context, LinearOperator<T, Ctx>& B);
-  double fetched(Ctx& context);
+  double fetch_number(Ctx& context);
   double norm_D(Ctx& context, ConstBlock x);
 
   void weigh_rows(Ctx& context, const RowRange& rows);

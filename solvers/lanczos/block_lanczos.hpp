@@ -22,7 +22,7 @@ enum class LanczosFilter {
   inverse,  ///< `problem.shifted_inverse`, after a first cycle on C. Only for smallest eigenvalues
 };
 
-/// The options of block Lanczos, beside those of all eigensolvers.
+/// The options of block Lanczos, in addition to those of all eigensolvers.
 struct BlockLanczosOptions : EigenOptions {
   /// The number of basis columns at which the iteration restarts, rounded up to a multiple of the
   /// block size b, at least nev + 2b. 0: chosen from nev and b.

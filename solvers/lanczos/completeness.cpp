@@ -11,10 +11,10 @@ namespace {
 /// eigenvalues of F in the unwanted part of the spectrum.
 constexpr double kAtRest = 0.01;
 
-/// The largest part of a missed pair that may be left in the Ritz vector beside the locked pairs: a
-/// part of this norm, whose share is its square, makes ‖F x − θ x‖ as large as this ratio times the
-/// distance of θ below the θ of the last locked pair. F separates the wanted pairs better than A
-/// does, so that a coarser test is enough here than in LOBPCG.
+/// The largest part of a missed pair that may be left in the Ritz vector outside the locked pairs:
+/// a part of this norm, whose share is its square, makes ‖F x − θ x‖ as large as this ratio times
+/// the distance of θ below the θ of the last locked pair. F separates the wanted pairs better than
+/// A does, so that a coarser test is enough here than in LOBPCG.
 constexpr double kPartOfMissed = 0.1;
 
 /// Under an inverse, the largest θ relative to that of the last locked pair that is 0. All finite
@@ -39,7 +39,8 @@ bool Completeness::none_missed() const noexcept {
 
 double Completeness::awaited_residual() const {
   if (!none_missed() || ritz_.order() == 0) return pairs_.worst_residual();
-  return pairs_.convergence().scaled(map_.lambda_at(ritz_.value(0)), pairs_.residual_of(0));
+  return pairs_.convergence().scaled_residual(map_.lambda_at(ritz_.value(0)),
+                                              pairs_.residual_of(0));
 }
 
 bool Completeness::next_is_still() {
@@ -56,9 +57,10 @@ bool Completeness::first_block_shows_all() const {
   // tolerance is relative to the scale of residuals here, also where the criterion is absolute.
   const EigenConvergence& convergence = pairs_.convergence();
   const auto near = [&](double a, double b) {
-    const double tolerance = std::max(asked_, convergence.scaled(a, convergence.allowed(a)));
+    const double tolerance =
+        std::max(asked_, convergence.scaled_residual(a, convergence.allowed(a)));
     const double distance = convergence.norm_B() * std::abs(a - b);
-    return !(convergence.scaled(a, distance) > std::sqrt(tolerance));
+    return !(convergence.scaled_residual(a, distance) > std::sqrt(tolerance));
   };
   const std::span<const double> values =
       std::span(pairs_.wanted().values).subspan(static_cast<std::size_t>(known_));
@@ -103,7 +105,7 @@ bool Completeness::next_is_at_rest(bool full) const {
   const bool apart = residual <= kPartOfMissed * (last_locked - theta);
   const EigenConvergence& convergence = pairs_.convergence();
   const double residual_of_A = pairs_.residual_of(0);
-  const double scaled = convergence.scaled(lambda, residual_of_A);
+  const double scaled = convergence.scaled_residual(lambda, residual_of_A);
   // Beside a norm that is much larger than the wanted values, a residual that is small for the norm
   // shows nothing.
   const bool small =

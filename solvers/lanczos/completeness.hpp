@@ -35,7 +35,7 @@ class Completeness {
   /// settled. `full`: whether the basis is full.
   bool nothing_is_left(bool full) const;
 
-  /// Whether all wanted pairs have converged, and a check has found none beside them so far.
+  /// Whether all wanted pairs have converged, and a check has found no others so far.
   bool none_missed() const noexcept;
 
   /// The scaled residual of the pairs for which the solve waits: the largest one of the wanted

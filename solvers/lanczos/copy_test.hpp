@@ -28,10 +28,10 @@ struct CopyTest {
   /// ‖A‖ where F is an inverse.
   bool is_copy(double lambda, std::size_t i) const;
 
-  /// What the error bound of locked pair i lacks if the eigenvalues of F next to it are the Ritz
-  /// values of a check from number `first` on. Bounds assume that the Ritz values of a basis stand
-  /// for all eigenvalues beside them. In a cluster that is larger than the basis they do not: a
-  /// check then finds its Ritz values in the gap that the bound assumes.
+  /// The amount that the error bound of locked pair i lacks if the eigenvalues of F next to it are
+  /// the Ritz values of a check from number `first` on. Bounds assume that the Ritz values of a
+  /// basis stand for all eigenvalues near them. In a cluster that is larger than the basis they do
+  /// not: a check then finds its Ritz values in the gap that the bound assumes.
   double lacking(const LanczosRitz& ritz, Index first, std::size_t i) const;
 };
 

@@ -223,7 +223,7 @@ std::optional<ChebyshevFilter> OperatorChoice<T, Ctx>::filter_for(double wanted,
   return ChebyshevFilter{{lower, upper}, static_cast<int>(std::min(degree, kMaxDegree))};
 }
 
-/// Columns multiplied by A until the end of so many cycles under a polynomial.
+/// Columns multiplied by A until the end of this many cycles under a polynomial.
 template <Scalar T, class Ctx>
 double OperatorChoice<T, Ctx>::applications_after(double cycles, int degree) const {
   const auto columns = static_cast<double>(max_basis_ - pairs_.locked());
@@ -395,7 +395,7 @@ bool OperatorChoice<T, Ctx>::corrects_far_end(double value) {
   const EigenConvergence& convergence = pairs_.convergence();
   const double farthest = map_.y_of(value);
   const double excess = pairs_.norms().B * (farthest - damped.upper);
-  if (!(convergence.scaled(farthest, excess) > convergence.noise_floor())) return false;
+  if (!(convergence.scaled_residual(farthest, excess) > convergence.noise_floor())) return false;
   const std::optional<double> norm = problem_.A->one_norm();
   const bool bounded = problem_.B == nullptr && norm.has_value();
   far_end_ = bounded ? *norm : farthest + (farthest - damped.lower);

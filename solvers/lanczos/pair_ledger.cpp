@@ -138,7 +138,7 @@ double PairLedger::last_value() const {
 double PairLedger::worst_residual() const noexcept {
   double worst = 0;
   for (std::size_t j = 0; j < wanted_.values.size(); ++j) {
-    keep_worst(worst, convergence_.scaled(wanted_.values[j], wanted_.residuals[j]));
+    keep_worst(worst, convergence_.scaled_residual(wanted_.values[j], wanted_.residuals[j]));
   }
   return worst;
 }
@@ -147,7 +147,7 @@ std::span<const double> PairLedger::scaled_residuals() {
   scaled_.clear();
   const Index count = std::min(wanted_.size(), nev_);
   for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) {
-    scaled_.push_back(convergence_.scaled(wanted_.values[j], wanted_.residuals[j]));
+    scaled_.push_back(convergence_.scaled_residual(wanted_.values[j], wanted_.residuals[j]));
   }
   return scaled_;
 }
@@ -289,7 +289,7 @@ Index PairLedger::missed() const noexcept {
 
 bool PairLedger::same_value(double a, double b) const noexcept {
   const double distance = norms_.B * std::abs(a - b);
-  if (convergence_.scaled(a, distance) <= convergence_.noise_floor()) return true;
+  if (convergence_.scaled_residual(a, distance) <= convergence_.noise_floor()) return true;
   if (!map_.inverts()) return convergence_.passes(a, distance);
   return std::abs(map_.theta_of(a) - map_.theta_of(b)) <= tolerance_ * map_.theta_of(a);
 }

@@ -58,8 +58,8 @@ struct PencilNorms {
 /// The values and residuals of the wanted eigenpairs of a block Lanczos solve. Their vectors are in
 /// the `KrylovBasis`. The ledger is in host memory.
 ///
-/// A wanted pair is either locked or active. The vector of a locked pair is kept beside the basis.
-/// An active pair is one of the leading Ritz pairs. The first `leading` active pairs have
+/// A wanted pair is either locked or active. The vector of a locked pair is kept apart from the
+/// basis. An active pair is one of the leading Ritz pairs. The first `leading` active pairs have
 /// converged. Once all wanted pairs have converged, they are all locked, and a check begins, in
 /// which a random block searches for missed pairs. In a check, the active pairs are the `missed`
 /// Ritz pairs whose values lie among those of the locked pairs.
@@ -114,8 +114,9 @@ class PairLedger {
   /// errors measured before.
   void judge_roundings(const std::function<std::span<const double>()>& measure);
 
-  /// What is known of the eigenvalues beside the best pairs. `measured`: the Rayleigh quotients of
-  /// these, best first. The Ritz pairs of F bound their errors, too. Valid until the next call.
+  /// Bounds of the eigenvalues other than those of the best pairs. `measured`: the Rayleigh
+  /// quotients of these, best first. The Ritz pairs of F bound their errors, too. Valid until the
+  /// next call.
   Neighbours neighbours(std::span<const double> measured);
 
   /// The number of leading Ritz values of a check that lie among those of the locked pairs. It is
@@ -183,7 +184,7 @@ class PairLedger {
   PairList beyond_;                     // Ritz pairs next to the wanted ones, before the check
   PairList beside_;                     // those of the last `neighbours`
   std::vector<double> roundings_;       // of `wanted_`, empty if not measured
-  bool must_settle_ = false;            // whether `settled` decides beside residuals
+  bool must_settle_ = false;            // whether `settled` decides in addition to residuals
   double largest_rounding_ = 0;         // of all that were measured
   std::vector<std::size_t> own_order_;  // the places of the best pairs in `wanted_`, best first
   std::vector<double> own_errors_, own_roundings_, own_leasts_;

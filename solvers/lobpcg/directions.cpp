@@ -51,7 +51,7 @@ void Directions<T, Ctx>::next_round(SmallView<double, Space> status) {
   finish_round();
 }
 
-/// Whether W = R_J is orthogonal to X and P but for rounding, and Y is empty. By the Rayleigh–Ritz
+/// Whether W = R_J is orthogonal to X and P to rounding, and Y is empty. By the Rayleigh–Ritz
 /// step XᵀR = XᵀAX − Θ = 0 and PᵀR = PᵀAX − PᵀXΘ = 0 if B = I, and T = I keeps that. Locked pairs
 /// belong to earlier steps: yᵀR has the size of their residuals.
 template <Scalar T, class Ctx>
@@ -70,7 +70,7 @@ void Directions<T, Ctx>::gram_schmidt(SmallView<double, Space> status) {
 }
 
 /// Subtracts parts along Y from the normalised W, because the rounding errors of a round grow with
-/// the condition of W. The Rayleigh–Ritz step corrects what is left beside X and P, but not these.
+/// the condition of W. The Rayleigh–Ritz step corrects what is left outside X and P, but not these.
 template <Scalar T, class Ctx>
 void Directions<T, Ctx>::finish_round() {
   s_.orthogonalizer.subtract(context_, s_.blocks.locked_basis(), s_.blocks.S().W);

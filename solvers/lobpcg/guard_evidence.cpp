@@ -28,7 +28,7 @@ bool GuardEvidence::shows_all(const GuardVectors& guards, bool guessed) const {
   if (guards.theta.empty()) return !guessed;
   const Index at_rest = guessed || !guards.locked.empty() ? tested(guards, guessed) : 0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(at_rest); ++j) {
-    const double scaled = convergence_.scaled(guards.theta[j], guards.residuals[j]);
+    const double scaled = convergence_.scaled_residual(guards.theta[j], guards.residuals[j]);
     if (!(scaled <= std::sqrt(tolerance_))) return false;
   }
   return next_is_apart(guards, guessed);
@@ -55,8 +55,8 @@ bool GuardEvidence::next_is_apart(const GuardVectors& guards, bool guessed) cons
   return true;
 }
 
-/// Whether the residual of a guard vector is small beside its value. The vector may be a guess in a
-/// stiff problem, whose residual is rounding, so that half of the digits are enough.
+/// Whether the residual of a guard vector is small relative to its value. The vector may be a guess
+/// in a stiff problem, whose residual is rounding, so that half of the digits are enough.
 bool GuardEvidence::has_converged(const GuardVectors& guards, std::size_t j) const {
   const double theta = guards.theta[j];
   const double digits = std::sqrt(tolerance_) * std::abs(theta);

@@ -16,8 +16,8 @@ struct GuardVectors {
   std::span<const double> locked;          ///< those of the locked pairs
 };
 
-/// What the guard vectors of a LOBPCG solve show of pairs that may be missing among the wanted
-/// ones.
+/// The evidence of the guard vectors of a LOBPCG solve for pairs that may be missing among the
+/// wanted ones.
 ///
 /// Wanted pairs that were not found from random vectors alone may be eigenpairs and yet not the
 /// wanted ones. Their own residuals do not tell, however large the errors of the guesses were: a

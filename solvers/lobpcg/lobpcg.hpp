@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// The options of LOBPCG, beside those of all eigensolvers.
+/// The options of LOBPCG, in addition to those of all eigensolvers.
 struct LobpcgOptions : EigenOptions {
   Index refresh_interval = 50;  ///< iterations between recomputations of A X and A P
 };

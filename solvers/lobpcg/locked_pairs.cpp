@@ -6,7 +6,7 @@
 namespace heddle::detail {
 namespace {
 
-/// What rounding may change in a value of A x = λ B x.
+/// The change of a value of A x = λ B x that rounding may cause.
 double rounding_of(double value, const EigenConvergence& convergence) {
   return convergence.rounding(value, convergence.norm_A(), convergence.norm_B());
 }

@@ -11,7 +11,7 @@
 namespace heddle::detail {
 
 /// The numbers of the locked pairs of a LOBPCG solve, in the order of their columns in Y, and the
-/// best values that a search has found beside them.
+/// best values that a search has found in addition to them.
 class LockedPairs {
  public:
   /// Memory for nev pairs and a block of them, and for what searches find.

@@ -12,8 +12,8 @@ namespace {
 /// Up to this order, a dense solve costs less than iterating, and it always converges.
 constexpr Index kDenseOrder = 256;
 
-/// The space must have at least this many blocks of dimensions beside the wanted pairs: S = [X P W]
-/// takes three, and the iteration needs directions outside of S and the locked pairs.
+/// The space must have at least this many blocks of dimensions in addition to the wanted pairs: S =
+/// [X P W] takes three, and the iteration needs directions outside of S and the locked pairs.
 constexpr Index kBlocksOfRoom = 5;
 
 /// A block wider than this costs more than finding the pairs in several groups and locking them.

@@ -65,7 +65,7 @@ class MissedPairs {
   /// If not, another search is needed once the pairs have converged.
   bool conclude();
 
-  /// What shows that no pair is missing: the method of the search that has found nothing.
+  /// The evidence that no pair is missing: the method of the search that has found nothing.
   CompletenessMethod method() const noexcept { return done_ ? method_ : CompletenessMethod::none; }
 
   /// Saves or loads the state between iterations.

@@ -47,10 +47,11 @@ bool all_pass(const LobpcgPairs& pairs) noexcept {
   return !pairs.more_to_come() && pairs.leading() >= pairs.wanted_in_X();
 }
 
-/// What a pair must meet to be locked. Locked vectors do not improve any more. So rounding does not
-/// excuse the error of a value while its residual is above rounding: the rounding errors belong to
-/// the vector. If several values are nearly equal, a Rayleigh–Ritz step makes other vectors of
-/// them, some of which may have smaller rounding errors. `waited`: steps since pairs were locked.
+/// The conditions under which a pair is locked. Locked vectors do not improve any more. So rounding
+/// does not excuse the error of a value while its residual is above rounding: the rounding errors
+/// belong to the vector. If several values are nearly equal, a Rayleigh–Ritz step makes other
+/// vectors of them, some of which may have smaller rounding errors. `waited`: steps since pairs
+/// were locked.
 PairLimits limits_of_locking(const LobpcgPairs& pairs, const EigenOptions& options, Index waited) {
   return {locking_factor(pairs.convergence(), options.tolerance, waited),
           pairs.more_to_come() && waited > kLockingPatience};
@@ -248,7 +249,7 @@ Index LobpcgPairs::converged() const noexcept {
 double LobpcgPairs::worst_residual(const RitzValues& ritz, Index guards) const {
   double worst = 0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(wanted_in_X_ + guards); ++j) {
-    keep_worst(worst, convergence_.scaled(ritz.theta[j], residuals_[j]));
+    keep_worst(worst, convergence_.scaled_residual(ritz.theta[j], residuals_[j]));
   }
   return worst;
 }
@@ -256,7 +257,7 @@ double LobpcgPairs::worst_residual(const RitzValues& ritz, Index guards) const {
 double LobpcgPairs::least_residual(const RitzValues& ritz, Index first) const {
   double least = std::numeric_limits<double>::infinity();
   for (auto j = static_cast<std::size_t>(first); j < ritz.theta.size(); ++j) {
-    const double residual = convergence_.scaled(ritz.theta[j], residuals_[j]);
+    const double residual = convergence_.scaled_residual(ritz.theta[j], residuals_[j]);
     if (std::isnan(residual)) return residual;
     least = std::min(least, residual);
   }
@@ -272,7 +273,7 @@ void LobpcgPairs::list(const RitzValues& ritz, std::vector<double>& values,
     residuals.push_back(residuals_[j]);
   }
   for (std::size_t j = 0; j < values.size(); ++j) {
-    residuals[j] = convergence_.scaled(values[j], residuals[j]);
+    residuals[j] = convergence_.scaled_residual(values[j], residuals[j]);
   }
 }
 

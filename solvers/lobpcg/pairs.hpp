@@ -19,8 +19,8 @@ inline Index resting_columns(Index leading, Index columns, Index unit) noexcept 
   return leading == columns ? leading : leading - leading % unit;
 }
 
-/// What a pair must meet: the criterion times `factor`, and whether the error of its value may be
-/// as large as rounding although the residual is not.
+/// The conditions for a pair: the criterion times `factor`, and whether the error of its value may
+/// be as large as rounding although the residual is not.
 struct PairLimits {
   double factor = 1;
   bool rounding = true;
@@ -29,8 +29,8 @@ struct PairLimits {
 /// The bookkeeping of the pairs of a LOBPCG solve, without their vectors: which pairs are locked,
 /// and which of the pairs in X are wanted, have converged or may be locked.
 ///
-/// X holds the best Ritz pairs beside the locked ones, best first. Its `leading` first pairs pass
-/// the criterion. Its `wanted_in_X` first pairs are among the nev best of all.
+/// X holds the best Ritz pairs other than the locked ones, best first. Its `leading` first pairs
+/// pass the criterion. Its `wanted_in_X` first pairs are among the nev best of all.
 class LobpcgPairs {
  public:
   LobpcgPairs() = default;

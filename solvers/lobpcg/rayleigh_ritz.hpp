@@ -15,9 +15,9 @@ namespace heddle::detail {
 /// The projected problem of LOBPCG: Ritz pairs of A over the span of S = [X P W], and new conjugate
 /// directions, all in the coefficients of S.
 ///
-/// [X P] is B-orthonormal. W need only be nearly so: SᵀBW is measured beside SᵀAW, and a last round
-/// of Gram–Schmidt with Cholesky QR changes the small matrices instead of W. It gives N, m×w, such
-/// that the columns of S T are B-orthonormal for T = [I N] with I of order m − w.
+/// [X P] is B-orthonormal. W need only be nearly so: SᵀBW is measured in addition to SᵀAW, and a
+/// last round of Gram–Schmidt with Cholesky QR changes the small matrices instead of W. It gives N,
+/// m×w, such that the columns of S T are B-orthonormal for T = [I N] with I of order m − w.
 ///
 /// H = TᵀSᵀAS T is m×m. Its [X P] part is known from the last step: XᵀAX and PᵀAP from the
 /// coefficients, and XᵀAP = 0. Only the columns of W need a pass over blocks of length n.

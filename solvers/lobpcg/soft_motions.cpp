@@ -169,7 +169,7 @@ Index SoftMotions<T, Ctx>::find_by(StiffFactor<T, Ctx>& factor, std::uint64_t st
   return V.cols() == 0 ? 0 : keep_ritz_vectors(V, 1, values.limit);
 }
 
-/// The same with all rows, beside the pairs in Y and X. 0 if they are not factored.
+/// The same with all rows, orthogonal to the pairs in Y and X. 0 if they are not factored.
 template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find_in_all_rows(Index most, std::uint64_t stream) {
   const auto factor = StiffFactor<T, Ctx>::of_all_rows(context_, problem_, options_.which,

@@ -21,8 +21,8 @@ namespace heddle::detail {
 /// number of vectors is therefore doubled until their span has other directions, too. It then
 /// contains all soft motions.
 ///
-/// Where A is small and a factor of all rows costs little, inverse iteration with it, beside the
-/// pairs in X, takes the place of all this. It misses no pair below them.
+/// Where A is small and a factor of all rows costs little, inverse iteration with it, in addition
+/// to the pairs in X, takes the place of all this. It misses no pair below them.
 ///
 /// Constraints couple stiff rows with all others. All rows then belong to S, and the number of
 /// vectors is `kSlab`.

@@ -52,7 +52,7 @@ void LobpcgSolve<T, Ctx>::run() {
   // start: X n×b with XᵀBX = I and XᵀAX = Θ
   for (Index k = start(); !engine_.ended(); ++k) {
     if (missed_pairs_.due())
-      search_missed();            // P ← a Krylov space beside X, Rayleigh–Ritz over [X P]
+      search_missed();            // P ← a Krylov space outside X, Rayleigh–Ritz over [X P]
     if (refresh_due_) refresh();  // X, P orthonormal anew, A X, A P by fresh products
     engine_.capture(*this);       // the state for a checkpoint
     residuals();                  // R = A X − B X Θ                                  n×b

@@ -11,13 +11,13 @@ namespace heddle::detail {
 namespace {
 
 /// The ratio of residuals to the noise floor below which the preconditioner computes in T. Near
-/// rounding, r has a part along X that is not small beside the rest. A preconditioner in lower
+/// rounding, r has a part along X that is not small relative to the rest. A preconditioner in lower
 /// precision turns its rounding errors into a part of W that no projection removes.
 constexpr double kNearRounding = 100;
 
 /// The largest ‖SᵀBS − I‖_F at which no second round on W follows the first one. The Rayleigh–Ritz
 /// step can correct more, but then leaves errors in stiff problems that keep values from
-/// converging: parts of stiffness 10⁶ beside each other ended as stagnated. On meshes it is not
+/// converging: parts of stiffness 1 and 10⁶ together ended as stagnated. On meshes it is not
 /// reached.
 constexpr double kOneRoundIsEnough = 1e-6;
 

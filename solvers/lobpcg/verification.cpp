@@ -40,7 +40,7 @@ StopControl::Stop LobpcgVerification<T, Ctx>::stop_at_rounding(std::string_view 
   return {SolveStatus::stagnated, reason};
 }
 
-/// The Ritz values beside those of the best `from_Y` locked pairs and the first `from_X` of X.
+/// The Ritz values other than those of the best `from_Y` locked pairs and the first `from_X` of X.
 template <Scalar T, class Ctx>
 Neighbours LobpcgVerification<T, Ctx>::neighbours(Index from_Y, Index from_X) {
   s_.pairs.list_others(s_.ritz.values(), from_Y, from_X, s_.other_values, s_.other_residuals);

@@ -60,7 +60,7 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::SpanRitz<T, Ctx> search_ritz;   // of the soft motions that a search finds
   detail::CgCoefficients search_steps;    // of CG in a search
   Packet<Ctx> packet;                     // results of a step on their way to the host
-  std::vector<double> other_values;       // Ritz values beside those that are verified
+  std::vector<double> other_values;       // Ritz values other than those that are verified
   std::vector<double> other_residuals;    // their residuals in the norm of B⁻¹
   std::vector<double> other_couplings;    // and parts of these along the verified vectors
   std::vector<double> monitor_values;     // Ritz values passed to the monitor

@@ -28,7 +28,7 @@ class Parts {
     for (Index k = 0; k < R_.rows; ++k) remote_row_[index(A.remote->rows[index(k)])] = k;
   }
 
-  /// The square roots of the numbers of entries beside the diagonal. Empty, on all processes, if a
+  /// The square roots of the numbers of entries off the diagonal. Empty, on all processes, if a
   /// diagonal entry is not 1 in a row that has such entries.
   std::vector<double> roots_of_degrees() const {
     std::vector<double> roots(index(A_.rows), 1);

@@ -15,7 +15,7 @@ using detail::Dominance;
 /// Rounding errors, in ε, that ‖A z‖ of a null vector may have relative to ‖A‖₁.
 constexpr double kRoundingOfVector = 5;
 
-/// What is known of a row: it is in a null vector number ≥ 0, in no null vector, or not visited.
+/// The state of a row: it is in a null vector number ≥ 0, in no null vector, or not visited.
 constexpr std::int32_t kRegular = -1;
 constexpr std::int32_t kUnknown = -2;
 
@@ -143,7 +143,7 @@ class Search {
   std::vector<std::int32_t> visited_;
 };
 
-/// The square roots of the numbers of entries beside the diagonal. Empty if a diagonal entry is not
+/// The square roots of the numbers of entries off the diagonal. Empty if a diagonal entry is not
 /// 1 to rounding in a row that has such entries.
 template <Scalar T>
 std::vector<double> roots_of_degrees(const CsrView<T, HostSpace>& A) {

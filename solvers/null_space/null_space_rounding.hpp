@@ -8,7 +8,7 @@ namespace heddle::detail {
 /// Rounding errors, in ε, that the terms of condition (1) of `graph_null_space` may have in a row.
 inline constexpr double kRoundingOfRow = 10;
 
-/// What (1), a_ii d_i ≥ Σ |a_ij| d_j, is in a row.
+/// The state of (1), a_ii d_i ≥ Σ |a_ij| d_j, in a row.
 enum class Dominance { violated, equal, strict };
 
 /// (1) for a row of `entries` entries with a_ii d_i = diagonal and Σ |a_ij| d_j = others. Sums that

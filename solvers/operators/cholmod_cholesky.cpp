@@ -119,7 +119,7 @@ class CholmodCholesky final : public CholeskyBackend {
     Indices columns;
     cholmod_sparse pattern = upper_triangle(A, columns);
     pattern.xtype = CHOLMOD_PATTERN;
-    const Factor made = analysed(pattern, common);
+    const Factor made = analyse(pattern, common);
     const auto* order = static_cast<const SuiteSparse_long*>(made->Perm);
     return {order, order + A.rows};
   }
@@ -136,7 +136,7 @@ class CholmodCholesky final : public CholeskyBackend {
     common->final_resymbol = 1;  // without the zeros that made columns of a supernode alike
     Indices columns;
     cholmod_sparse matrix = upper_triangle(lower, columns);
-    const Factor made = analysed(matrix, common);
+    const Factor made = analyse(matrix, common);
     cholmod_l_factorize(&matrix, made.get(), common.get());
     if (common->status == CHOLMOD_NOT_POSDEF) return std::nullopt;
     common.check();
@@ -150,7 +150,7 @@ class CholmodCholesky final : public CholeskyBackend {
   };
   using Factor = std::unique_ptr<cholmod_factor, Deleter>;
 
-  static Factor analysed(cholmod_sparse& matrix, Common& common) {
+  static Factor analyse(cholmod_sparse& matrix, Common& common) {
     Factor made(cholmod_l_analyze(&matrix, common.get()), {&common});
     common.check();
     return made;

@@ -97,7 +97,7 @@ void HostInverse<T, Ctx>::make_solves(Ctx& context, HostCsrMatrix<double> transp
 
 /// n×`columns` of memory for a block in the order of the factor.
 template <Scalar T, class Ctx>
-auto HostInverse<T, Ctx>::permuted(Ctx& context, Index columns) -> Block {
+auto HostInverse<T, Ctx>::permuted_block(Ctx& context, Index columns) -> Block {
   if (permuted_.cols() < columns) {
     permuted_ = {};
     permuted_ = MultiVector<T, Space>(context, A_.rows, columns);
@@ -107,7 +107,7 @@ auto HostInverse<T, Ctx>::permuted(Ctx& context, Index columns) -> Block {
 
 template <Scalar T, class Ctx>
 void HostInverse<T, Ctx>::solve(Ctx& context, ConstBlock X, Block Y) {
-  const Block Z = permuted(context, X.cols());
+  const Block Z = permuted_block(context, X.cols());
   into_order_->multiply(context, T{1}, X, T{0}, Z);    // Z = P X
   solves_->solve(context, Z, Z);                       // Z ← L⁻ᵀ L⁻¹ Z
   out_of_order_->multiply(context, T{1}, Z, T{0}, Y);  // Y = Pᵀ Z
@@ -115,14 +115,14 @@ void HostInverse<T, Ctx>::solve(Ctx& context, ConstBlock X, Block Y) {
 
 template <Scalar T, class Ctx>
 void HostInverse<T, Ctx>::solve_lower(Ctx& context, ConstBlock X, Block Y) {
-  const Block Z = permuted(context, X.cols());
+  const Block Z = permuted_block(context, X.cols());
   into_order_->multiply(context, T{1}, X, T{0}, Z);  // Z = P X
   solves_->solve_lower(context, Z, Y);               // Y = L⁻¹ Z
 }
 
 template <Scalar T, class Ctx>
 void HostInverse<T, Ctx>::solve_upper(Ctx& context, ConstBlock X, Block Y) {
-  const Block Z = permuted(context, X.cols());
+  const Block Z = permuted_block(context, X.cols());
   solves_->solve_upper(context, X, Z);                 // Z = L⁻ᵀ X
   out_of_order_->multiply(context, T{1}, Z, T{0}, Y);  // Y = Pᵀ Z
 }

@@ -35,7 +35,7 @@ class HostInverse final : public InverseFactor<T, Ctx> {
 
  private:
   void make_solves(Ctx& context, HostCsrMatrix<double> transposed);
-  Block permuted(Ctx& context, Index columns);
+  Block permuted_block(Ctx& context, Index columns);
 
   Matrix A_, B_;
   double max_bytes_;

@@ -59,7 +59,7 @@ class LinearOperator {
  protected:
   /// A map whose X and Y lie in the memory of this process with all their rows.
   LinearOperator(Index rows, Index cols) noexcept
-      : LinearOperator(RowRange::whole(rows), RowRange::whole(cols)) {}
+      : LinearOperator(RowRange::all(rows), RowRange::all(cols)) {}
 
   /// A map whose X and Y are distributed over processes. This process holds the given rows.
   LinearOperator(const RowRange& rows, const RowRange& columns) noexcept

@@ -54,7 +54,7 @@ struct OperatorLevel {
   double seconds = 0;    ///< to make the level and what leads to it
 };
 
-/// What a `PreconditionerSchedule` tells of itself.
+/// The report of a `PreconditionerSchedule` on itself.
 struct PreconditionerReport {
   std::string name{};                   ///< of the stage in use
   std::string reason{};                 ///< why it is in use. Empty: there was no choice
@@ -127,7 +127,8 @@ class Preconditioner : public LinearOperator<T, Ctx> {
     return std::nullopt;
   }
 
-  /// This object, if it changes in a solve. Null: it is the same in all steps, but for its degree.
+  /// This object, if it changes in a solve. Null: it is the same in all steps, except for its
+  /// degree.
   virtual PreconditionerSchedule<T, Ctx>* schedule() noexcept { return nullptr; }
 
  protected:

@@ -15,7 +15,7 @@ namespace {
 
 /// Costs in units of the cost per entry of A and column in a product with a block.
 struct ProductRates {
-  double row;    ///< per row, for the dense passes beside a product
+  double row;    ///< per row, for the dense passes in addition to a product
   double least;  ///< of a product with a block, per column, for any A
 };
 
@@ -98,7 +98,7 @@ auto ShiftedInverse<T, Ctx>::library_factor(Ctx& context) -> Factor& {
 }
 
 template <Scalar T, class Ctx>
-auto ShiftedInverse<T, Ctx>::analysed(Ctx& context) -> Factor& {
+auto ShiftedInverse<T, Ctx>::analysed_factor(Ctx& context) -> Factor& {
   Factor& factor = library_factor(context);
   if (!ordered_) {
     begin_stage("ordering " + matrix_);
@@ -115,7 +115,7 @@ auto ShiftedInverse<T, Ctx>::analysed(Ctx& context) -> Factor& {
 }
 
 template <Scalar T, class Ctx>
-const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated(Ctx& context) {
+const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated_cost(Ctx& context) {
   if (!estimate_) {
     const PhaseScope phase(context, Phase::analysis);
     estimate_ = std::make_unique<const detail::FactorCost>(estimate<T>(context, A_, B_));
@@ -135,14 +135,14 @@ double ShiftedInverse<T, Ctx>::in_products(double cost) const noexcept {
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::order_cost(Ctx& context) {
   if (ordered()) return 0;
-  return library_factor(context).order_cost(static_cast<double>(A_.rows), estimated(context));
+  return library_factor(context).order_cost(static_cast<double>(A_.rows), estimated_cost(context));
 }
 
 template <Scalar T, class Ctx>
 bool ShiftedInverse<T, Ctx>::pays(Ctx& context, double columns, double products) {
   if (!ordered()) {
     const double all = order_cost(context) + factor_and_solve(library_factor(context).rates(),
-                                                              estimated(context), columns);
+                                                              estimated_cost(context), columns);
     if (!(in_products(all) < products)) return false;
   }
   const std::optional<double> cost = cost_in_products(context, columns);
@@ -151,7 +151,7 @@ bool ShiftedInverse<T, Ctx>::pays(Ctx& context, double columns, double products)
 
 template <Scalar T, class Ctx>
 std::optional<double> ShiftedInverse<T, Ctx>::cost_in_products(Ctx& context, double columns) {
-  const Factor& factor = analysed(context);
+  const Factor& factor = analysed_factor(context);
   const auto cost = factor.cost();
   if (!cost) return std::nullopt;
   return in_products(factor_and_solve(factor.rates(), *cost, columns));
@@ -164,7 +164,7 @@ double ShiftedInverse<T, Ctx>::seconds_to_order(Ctx& context) {
 
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::seconds_to_factor(Ctx& context) {
-  const Factor& factor = analysed(context);
+  const Factor& factor = analysed_factor(context);
   const auto cost = factor.cost();
   const detail::FactorRates rates = factor.rates();
   return cost ? cost->operations * rates.operation * rates.seconds_per_unit : 0;
@@ -172,7 +172,7 @@ double ShiftedInverse<T, Ctx>::seconds_to_factor(Ctx& context) {
 
 template <Scalar T, class Ctx>
 bool ShiftedInverse<T, Ctx>::factor(Ctx& context, double sigma) {
-  Factor& factor = analysed(context);
+  Factor& factor = analysed_factor(context);
   if (!factor.cost()) {
     throw OutOfMemory(static_cast<std::size_t>(max_bytes_),
                       fmt::format("the Cholesky factor of A - sigma B needs more than the {:.0f} "

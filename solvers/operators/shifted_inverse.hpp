@@ -112,9 +112,9 @@ class ShiftedInverse final : public LinearOperator<T, Ctx> {
   using Factor = detail::InverseFactor<T, Ctx>;
 
   Factor& library_factor(Ctx& context);
-  Factor& analysed(Ctx& context);
+  Factor& analysed_factor(Ctx& context);
   Factor& made();
-  const detail::FactorCost& estimated(Ctx& context);
+  const detail::FactorCost& estimated_cost(Ctx& context);
   double order_cost(Ctx& context);
   double in_products(double cost) const noexcept;
   void begin_stage(const std::string& name) const {

@@ -200,7 +200,7 @@ struct PreconditionerKind {
   /// begins with its name. Empty if it suits the problem.
   std::string unsuitable(const PreconditionedProblem& problem) const;
 
-  /// What reports add to the name, such as ", degree 12".
+  /// The addition of reports to the name, such as ", degree 12".
   std::string describe(const PreconditionerOptions& options) const;
 
   /// The memory that it takes.
@@ -245,10 +245,9 @@ struct PreconditionerKind {
 
   /// The schedule of a solve with `lowered_stage` alone, see `Preconditioner::schedule`.
   template <class Ctx>
-  std::unique_ptr<Preconditioner<double, Ctx>> make_lowered(Ctx& context,
-                                                            DistributedCsrView<double, typename Ctx::Space> A,
-                                                            const PreconditionerOptions& options,
-                                                            const SpmmOptions& spmm = {}) const;
+  std::unique_ptr<Preconditioner<double, Ctx>> make_lowered(
+      Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+      const PreconditionerOptions& options, const SpmmOptions& spmm = {}) const;
 
  private:
   template <Scalar T, class Ctx, Scalar U>

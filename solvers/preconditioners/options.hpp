@@ -71,7 +71,7 @@ class PreconditionerOptions {
 
   const OptionValues& values() const noexcept { return values_; }
 
-  /// What is known of the matrix. Only kinds that take it (`PreconditionerKind::takes_near_null`)
+  /// Facts about the matrix. Only kinds that take it (`PreconditionerKind::takes_near_null`)
   /// read it.
   const NearNullSpace& near_null() const noexcept { return near_null_; }
   void set_near_null(const NearNullSpace& known) noexcept { near_null_ = known; }

@@ -23,7 +23,8 @@ enum class SolveStatus {
 /// The name of the status in `result.json`.
 std::string_view status_name(SolveStatus status) noexcept;
 
-/// What shows that no pair nearer to the wanted end, or in the interval, is missing from a result.
+/// The evidence that no pair nearer to the wanted end, or in the interval, is missing from a
+/// result.
 enum class CompletenessMethod {
   none,          ///< the solve ended before it looked
   dense,         ///< the whole spectrum was computed

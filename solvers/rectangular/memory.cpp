@@ -64,7 +64,8 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
   const bool dense = route == SingularRoute::dense;
   const double nev = padded_columns(options.nev, scalar_size);
   const double space = dense ? shorter : nev;  // columns from which triplets are extracted
-  // U, the products with that space and their basis, and the operator's A X beside an eigensolver.
+  // U, the products with that space and their basis, and the operator's A X in addition to an
+  // eigensolver.
   const double block =
       iterates ? padded_columns(singular_block_size(options, m, n), scalar_size) : 0;
   const double short_columns = nev + (dense ? shorter : 0);

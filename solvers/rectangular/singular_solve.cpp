@@ -28,8 +28,8 @@ constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T
 template <Scalar T>
 constexpr double kProductErrors = 2 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// Triplets are sought behind the larger ones where the last one is this small beside the first of
-/// them: the errors of products shrink by as much.
+/// Triplets are sought behind the larger ones where the last one is this small relative to the
+/// first of them: the errors of products shrink by as much.
 constexpr double kSmallBeside = 0.1;
 
 constexpr std::string_view kSquaresHide =
@@ -75,8 +75,8 @@ SingularResult<T, typename Ctx::Space> SingularSolve<T, Ctx>::run() {
   return std::move(result_);
 }
 
-/// The triplets by an eigensolver on AᵀA, and those that are too small beside ‖A‖₂ for that on A
-/// restricted to the vectors orthogonal to the larger ones.
+/// The triplets by an eigensolver on AᵀA, and those that are too small relative to ‖A‖₂ for that on
+/// A restricted to the vectors orthogonal to the larger ones.
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::iterate() {
   NormalEquationsOperator<T, Ctx> F(context_, tall_);
@@ -174,7 +174,7 @@ void SingularSolve<T, Ctx>::end_passed() {
   control_.end(SolveStatus::converged, "all triplets converged and passed verification");
 }
 
-/// The number of leading triplets beside which AᵀA hides no others.
+/// The number of leading triplets next to which AᵀA hides no others.
 template <Scalar T, class Ctx>
 Index SingularSolve<T, Ctx>::resolved_count() const {
   Index count = 0;
@@ -275,8 +275,8 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
 }
 
 /// Puts the best triplets that the spaces of X and of the first `exact_` vectors hold into the
-/// result, `count` beside these, with their errors. If they are not finite, ends the solve and
-/// returns false.
+/// result, `count` in addition to these, with their errors. If they are not finite, ends the solve
+/// and returns false.
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::take_triplets(ConstBlockView<T, Space> X, Index count) {
   const Index k = exact_ + count;
@@ -309,7 +309,7 @@ void SingularSolve<T, Ctx>::measure() {
   bound_values();
 }
 
-/// Bounds the errors of the singular values, which are eigenvalues of [0 A; Aᵀ 0] beside −σ.
+/// Bounds the errors of the singular values, which are eigenvalues of [0 A; Aᵀ 0], as −σ are.
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::bound_values() {
   const std::vector<double>& sigma = result_.singular_values;

@@ -65,9 +65,9 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
 /// the triplets are extracted from A: A V = Q R and the singular value decomposition
 /// R = P diag(σ) Zᵀ give U = Q P and V ← V Z, the best triplets that the space of V contains. Where
 /// the residuals of the triplets are larger than the criterion allows, the eigensolver continues
-/// from V with a stricter tolerance, up to three times. Largest σ that are so small beside ‖A‖₂
-/// that rounding errors of AᵀA hide them are found with A (I − V Vᵀ), V the vectors of the larger
-/// ones. A smallest σ whose error exceeds 1e-6·σ because of AᵀA does not count as converged.
+/// from V with a stricter tolerance, up to three times. Largest σ that are so small relative to
+/// ‖A‖₂ that rounding errors of AᵀA hide them are found with A (I − V Vᵀ), V the vectors of the
+/// larger ones. A smallest σ whose error exceeds 1e-6·σ because of AᵀA does not count as converged.
 ///
 /// Small matrices are decomposed as dense ones:
 /// - If the shorter side is at most 512 long and A has at most 2²⁰ entries, zeros included, A is

@@ -32,7 +32,8 @@ class BorrowedMatrix final : public LinearOperator<T, Ctx> {
   }
 
  private:
-  /// On a GPU, one that suits a single column and builds little beside A: there are few products.
+  /// On a GPU, one that suits a single column and builds little in addition to A: there are few
+  /// products.
   static SpmmOptions kernel() {
     return {.kernel = std::same_as<Ctx, HostContext> ? "auto" : "row_parallel"};
   }

@@ -42,8 +42,8 @@ void for_each_entry(HostContext& context, const CsrView<T, HostSpace>& A, const 
   });
   if (beside) {
     throw InvalidArgument(fmt::format(
-        "a {}x{} matrix has entries beside the {} diagonals of a {}x{} matrix that were given",
-        A.rows, A.cols, shape.diagonals(), shape.rows, shape.cols));
+        "a {}x{} matrix has entries off the {} diagonals of a {}x{} matrix that were given", A.rows,
+        A.cols, shape.diagonals(), shape.rows, shape.cols));
   }
 }
 

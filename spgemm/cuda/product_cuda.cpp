@@ -97,7 +97,7 @@ std::size_t bytes_of_blocks(const InspectedProduct& product, const CsrView<T, De
   return bytes <= static_cast<std::size_t>(product.entries) * sizeof(T) ? bytes : 0;
 }
 
-/// Writes the columns of C, whose row offsets are known, but for those that `compute_values`
+/// Writes the columns of C, whose row offsets are known, except for those that `compute_values`
 /// writes. `memory`: of `bytes_of_blocks`, null if these are 0.
 template <class T>
 void fill_columns(CudaContext& context, const InspectedProduct& product,
@@ -159,7 +159,7 @@ CsrMatrix<T, DeviceSpace> spgemm(CudaContext& context, CsrView<T, DeviceSpace> A
   detail::require_factors(A, B);
   SpgemmCounts counts{.rows = A.rows, .cols = B.cols};
   detail::ProductSchedule<DeviceSpace> product{detail::inspect(context, A, B, counts)};
-  // What the columns alone need is freed before the values are allocated.
+  // Memory that the columns alone need is freed before the values are allocated.
   Buffer<std::int32_t, DeviceSpace> columns(context, static_cast<std::size_t>(counts.nnz));
   {
     const std::size_t bytes = detail::bytes_of_blocks<T>(product, B);

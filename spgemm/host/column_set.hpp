@@ -19,7 +19,7 @@ class ColumnSet {
         groups_(words_for(std::ssize(words_))),
         touched_(groups_.size() + 1) {}
 
-  /// What inserts columns. It is a value of its own, so that compilers keep it in registers.
+  /// The inserter of columns. It is a value of its own, so that compilers keep it in registers.
   class Inserter {
    public:
     void operator()(std::int32_t column) noexcept {

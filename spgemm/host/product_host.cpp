@@ -29,7 +29,7 @@ namespace {
 constexpr Index kPieces = 256;
 constexpr Index kLeastWork = 4096;
 
-/// What a row costs beside its multiplications, in multiplications.
+/// The cost of a row in addition to its multiplications, in multiplications.
 constexpr Index kRowWork = 8;
 
 template <class T>
@@ -108,7 +108,7 @@ std::vector<ColumnSet> sets_for(int members, Index cols) {
   return sets;
 }
 
-/// A schedule but for its row offsets. `multiplications` ← those of the product.
+/// A schedule without its row offsets. `multiplications` ← those of the product.
 template <class T>
 ProductSchedule<HostSpace> deal_out(HostContext& context, const CsrView<T, HostSpace>& A,
                                     const CsrView<T, HostSpace>& B, Index& multiplications) {
@@ -197,7 +197,7 @@ class RowMemory {
  public:
   explicit RowMemory(HostContext& context) : context_(context) {}
 
-  /// Memory for so many entries.
+  /// Memory for this many entries.
   ComputedRows<T> rows(Index entries) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     constexpr std::size_t kCacheLine = 64;

@@ -177,7 +177,7 @@ struct HybridSpgemm<T>::State {
     const double host_alone = shortest_ms(0, device_bytes, both);
     const double gpu_alone = shortest_ms(1, device_bytes, both);
     constexpr double kHalf = 0.5;
-    // What neither side does counts for both.
+    // Work that neither side does counts for both.
     const double rest = shortest_ms(kHalf, device_bytes, both) - std::max(both.cpu_ms, both.gpu_ms);
     return {{all * (1 - both.gpu_share), both.cpu_ms + rest},
             {all * both.gpu_share, both.gpu_ms + rest},
@@ -228,7 +228,7 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
   // Smaller products are timed as a whole.
   constexpr double kLeastWork = 2e6;
   constexpr double kPart = 0.25;
-  // Time for products that confirm the share, beside that of the samples.
+  // Time for products that confirm the share, in addition to that of the samples.
   constexpr double kConfirmationMs = 200;
   State& s = *state_;
   if (!(sample > 0 && sample <= 1)) {

@@ -39,8 +39,8 @@ struct ProductArrays {
   T* values = nullptr;
 };
 
-/// Writes the row offsets of C and its columns, but for those that `compute_values` writes with the
-/// values.
+/// Writes the row offsets of C and its columns, except for those that `compute_values` writes with
+/// the values.
 template <Scalar T>
 void fill_pattern(HostContext& context, const ProductSchedule<HostSpace>& schedule,
                   CsrView<T, HostSpace> A, CsrView<T, HostSpace> B, const ProductArrays<T>& C);

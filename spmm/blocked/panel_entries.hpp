@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-/// What the builders of the blocked formats share.
+/// Functions that the builders of the blocked formats share.
 namespace heddle::detail {
 
 /// An entry of a panel of rows.

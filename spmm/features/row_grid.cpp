@@ -121,8 +121,8 @@ RowGrid grid_with_strides(Index rows, const std::vector<std::int32_t>& strides) 
 }
 
 /// The box of at most `most` points with the least cost, among those whose extents are multiples of
-/// `unit` with powers of two as factors, but for the first extent. None is more than twice that of
-/// the grid. Without such a box, the longest one along the first direction.
+/// `unit` with powers of two as factors, except for the first extent. None is more than twice that
+/// of the grid. Without such a box, the longest one along the first direction.
 Point best_box(const RowGrid& grid, std::int32_t most, const Point& unit, Coverage& coverage) {
   const auto longest = [&](const Point& box) {  // the first extent
     return most / (box[3] * box[2] * box[1] * unit[0]) * unit[0];

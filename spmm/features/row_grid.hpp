@@ -92,7 +92,7 @@ struct RowGrid {
   }
 };
 
-/// What a sample of rows says about a matrix's grid.
+/// The grid of a matrix, as far as a sample of its rows shows it.
 struct RowSample {
   static constexpr Index kMost = 1024;              ///< rows
   static constexpr std::int32_t kLongest = 128;     ///< longer rows are left out

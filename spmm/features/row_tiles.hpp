@@ -34,7 +34,7 @@ inline constexpr RowTiles kLowTiles = {128, 64};
 inline constexpr RowTiles kMiddleTiles = {2048, 16};
 inline constexpr RowTiles kHighTiles = {32768, 4};
 
-/// What is counted in some tiles.
+/// The counts of some tiles.
 struct TileCount {
   Index entries = 0;
   Index distinct = 0;   ///< columns, summed over tiles

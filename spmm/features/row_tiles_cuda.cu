@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Thread blocks per tile: one for so many of its rows.
+/// Thread blocks per tile: one for this many of its rows.
 constexpr Index kRowsPerBlock = 32;
 
 /// *sum += the values of all lanes of a warp. Sums of integers do not depend on their order.

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-/// There is one table of SpMM kernels per backend. A kernel is a folder beside this file, with a
+/// There is one table of SpMM kernels per backend. A kernel is a folder next to this file, with a
 /// class derived from `KernelPlan`, and a row of the table. Plans, options and configuration files
 /// refer to a kernel by its name in the table.
 namespace heddle::detail {
@@ -17,7 +17,7 @@ struct KernelTraits {
   std::string_view name;         ///< the name that `SpmmOptions::kernel` accepts
   std::string_view description;  ///< one line
   std::string_view keeps =
-      "nothing";  ///< bytes of its data beside A, in terms of nnz, rows, N, sizeof(T)
+      "nothing";  ///< bytes of its data in addition to A, in terms of nnz, rows, N, sizeof(T)
   std::string_view limits = "none";  ///< matrices or blocks that it rejects
   bool epilogue = false;  ///< adds γ B' + δ X and Y += η C itself; else the plan does it afterwards
   bool repeatable = true;         ///< equal input gives equal bits in every run

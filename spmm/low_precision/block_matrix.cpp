@@ -82,8 +82,8 @@ void BlockMatrix<V>::set_schedules(CudaContext& context, const std::int64_t* row
   units_ = static_cast<Index>(schedule.units.size());
   split_rows_ = static_cast<Index>(schedule.split_rows.size());
   slots_ = schedule.slots;
-  schedule_ = copied(context, schedule.units);
-  split_ = copied(context, schedule.split_rows);
+  schedule_ = copy_to_device(context, schedule.units);
+  split_ = copy_to_device(context, schedule.split_rows);
   set_shares(context, row_offsets, block_rows);
 }
 
@@ -110,9 +110,9 @@ void BlockMatrix<V>::set_shares(CudaContext& context, const std::int64_t* row_of
   if (shares.shares.empty() || !fits()) return;
   shares_ = static_cast<Index>(shares.shares.size());
   share_slots_ = shares.most_slots;
-  row_shares_ = copied(context, shares.shares);
-  warp_shares_ = copied(context, shares.warps);
-  row_slots_ = copied(context, shares.slots);
+  row_shares_ = copy_to_device(context, shares.shares);
+  warp_shares_ = copy_to_device(context, shares.warps);
+  row_slots_ = copy_to_device(context, shares.slots);
 }
 
 template <class V>

@@ -4,7 +4,7 @@
 #include <heddle/linalg/precision/narrow_float.hpp>
 #include <heddle/spmm/low_precision/fragment_order.hpp>
 
-/// What a warp does with a block of A and the rows of B that it meets: loads into registers and
+/// The work of a warp on a block of A and the rows of B that it meets: loads into registers and
 /// products on the tensor cores. With g = lane / 4 and t = lane mod 4. Source of the fragments'
 /// layout: NVIDIA, PTX ISA, sections on mma.m16n8k8, mma.m16n8k16 and movmatrix.
 namespace heddle::detail {
@@ -70,7 +70,7 @@ __device__ inline void load_block(std::uint32_t (&a)[4], const void* from) {
                : "memory");
 }
 
-/// What a lane holds of a tile's 8 rows of B as a fragment of a product. 16 bits: two neighbours of
+/// A lane's part of a tile's 8 rows of B as a fragment of a product. 16 bits: two neighbours of
 /// a row are loaded, two of a column are wanted.
 __device__ inline std::uint32_t fragment_of_B(std::uint32_t loaded, std::uint16_t) {
   std::uint32_t transposed;

@@ -4,8 +4,8 @@
 #include <heddle/spmm/low_precision/block_mma.cuh>
 #include <heddle/spmm/low_precision/block_product.hpp>
 
-/// What the kernels that multiply blocks on tensor cores share: a warp's loads of A and B, its
-/// products, and the stores of its sums.
+/// Device functions that the kernels for blocks on tensor cores share: a warp's loads of A and B,
+/// its products, and the stores of its sums.
 namespace heddle::detail {
 
 /// Of a 16×8 tile of C per entry, as mma leaves them.

@@ -11,7 +11,7 @@ namespace heddle::detail {
 
 /// A copy in device memory.
 template <class T>
-Buffer<T, DeviceSpace> copied(CudaContext& context, const std::vector<T>& values) {
+Buffer<T, DeviceSpace> copy_to_device(CudaContext& context, const std::vector<T>& values) {
   Buffer<T, DeviceSpace> placed(context, values.size());
   context.copy_to_device(placed.data(), values.data(), values.size() * sizeof(T));
   return placed;

@@ -22,10 +22,10 @@ namespace {
 /// The oldest device whose tensor cores take these types.
 constexpr int kLeastCapability = 80;
 
-/// The kernels read B by so many bytes.
+/// The kernels read B by this many bytes.
 constexpr Index kVectorBytes = 16;
 
-/// What is to be rounded, of a B by rows.
+/// The part of a B by rows that is to be rounded.
 template <class V, class T>
 detail::Rounding<V, T> by_rows(const ConstBlockView<T, DeviceSpace>& B) {
   detail::Rounding<V, T> rounding;
@@ -70,7 +70,7 @@ LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostCon
   host_row_exponents_ = heddle::row_exponents(host, A, scaling, V::kLargest, type);
   const HostCsrMatrix<float> rounded = detail::rounded_matrix<V>(host, A, host_row_exponents_);
   padded_cols_ = (A.cols + kShape.width - 1) / kShape.width * kShape.width;
-  row_exponents_ = detail::copied(context, host_row_exponents_);
+  row_exponents_ = detail::copy_to_device(context, host_row_exponents_);
   storage_ = storage != BlockStorage::automatic
                  ? storage
                  : fastest_storage(context, host, std::as_const(rounded).view(), order);

@@ -3,9 +3,9 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/precision/narrow_float.hpp>
 
-/// What the kernels of a rounded product share: B in V, and a C that is scaled back. All of them
-/// let the next kernel of the stream begin while they still run, and begin so themselves: what
-/// other kernels wrote or still read, they touch only after the wait.
+/// The operands that the kernels of a rounded product share: B in V, and a C that is scaled back.
+/// All of them let the next kernel of the stream begin while they still run, and begin so
+/// themselves: what other kernels wrote or still read, they touch only after the wait.
 namespace heddle::detail {
 
 /// B in V, in device memory, as the product reads it.

@@ -14,7 +14,7 @@ constexpr Index kLongestPiece = 64;
 constexpr Index kLeastStagedPiece = 256;
 constexpr Index kMostStagedPieces = 64;
 
-/// Room for the sums of pieces beside B.
+/// Room for the sums of pieces in addition to B.
 constexpr std::int32_t kStagedSlots = 1024;
 
 /// A length of pieces with which no thread block has more than `kStagedSlots` of them: a row that
@@ -48,21 +48,21 @@ SlicedMatrix<V>::SlicedMatrix(CudaContext& context, HostContext& host,
       slice_rows<V>(host, A, groups, longest, staged ? kMostStagedPieces : kPieces);
   thread_blocks_ = groups.count();
   most_slots_ = sliced.most_slots;
-  shares_ = copied(context, sliced.shares);
-  slices_ = copied(context, sliced.slices);
-  targets_ = copied(context, sliced.targets);
-  cut_rows_ = copied(context, sliced.cut_rows);
+  shares_ = copy_to_device(context, sliced.shares);
+  slices_ = copy_to_device(context, sliced.slices);
+  targets_ = copy_to_device(context, sliced.targets);
+  cut_rows_ = copy_to_device(context, sliced.cut_rows);
   if (staged) {
     std::vector<std::uint16_t> rows(sliced.columns.size());
     std::transform(sliced.columns.begin(), sliced.columns.end(), rows.begin(),
                    [](std::int32_t column) {
                      return static_cast<std::uint16_t>(column < 0 ? 0 : kFirstStagedRow + column);
                    });
-    staged_rows_ = copied(context, rows);
+    staged_rows_ = copy_to_device(context, rows);
   } else {
-    columns_ = copied(context, sliced.columns);
+    columns_ = copy_to_device(context, sliced.columns);
   }
-  values_ = copied(context, sliced.values);
+  values_ = copy_to_device(context, sliced.values);
 }
 
 template <class V>

@@ -6,7 +6,7 @@
 /// Products of a matrix in slices of rows, without tensor cores.
 namespace heddle::detail {
 
-/// What the kernel reads and writes, in device memory.
+/// The operands and results of the kernel, in device memory.
 template <class V>
 struct SlicedProduct {
   Index thread_blocks = 0;

@@ -19,7 +19,7 @@ namespace heddle::detail {
 inline constexpr Index kPiecesPerSlice = 8;
 inline constexpr Index kLanesPerPiece = 4;
 inline constexpr Index kSliceLanes = kPiecesPerSlice * kLanesPerPiece;
-/// A lane loads so many entries at a time, which lie side by side.
+/// A lane loads this many entries at a time, which lie side by side.
 inline constexpr Index kEntriesPerLoad = 2;
 
 /// Where the entries of a slice begin: load g of lane l is at kEntriesPerLoad (first + 32 g + l).
@@ -29,7 +29,7 @@ struct alignas(16) RowSlice {
   std::int32_t padding = 0;
 };
 
-/// What a thread block multiplies.
+/// The rows and columns that a thread block multiplies.
 struct alignas(16) SliceShare {
   std::int32_t first_slice;
   std::int32_t end_slice;
@@ -75,7 +75,7 @@ Index pieces_of_row(Index length, Index longest, Index most) noexcept;
 /// Neighbouring rows with `pieces` pieces together or fewer.
 RowGroups neighbouring_rows(const CsrView<float, HostSpace>& A, Index longest, Index pieces);
 
-/// What a row costs beside its entries, in entries.
+/// The cost of a row in addition to its entries, in entries.
 inline constexpr Index kRowCost = 8;
 
 /// Rows for `groups` thread blocks with about the same number of entries each: the longest rows

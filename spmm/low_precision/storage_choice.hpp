@@ -6,7 +6,7 @@
 /// Which storage of A multiplies fastest on a GPU.
 namespace heddle::detail {
 
-/// What the times of the products depend on.
+/// The quantities on which the times of the products depend.
 struct StorageCounts {
   Index cols = 0;  ///< of A
   Index nnz = 0;

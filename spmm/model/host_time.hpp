@@ -10,7 +10,7 @@ struct HostCaches {
   double l3 = 32 << 20;  ///< that its cores share
 };
 
-/// The caches that the operating system states. What it does not state has its default.
+/// The caches that the operating system states. One that it does not state has its default.
 HostCaches host_caches();
 
 /// Features of a square A whose pattern is symmetric, for products on the host.

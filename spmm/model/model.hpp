@@ -12,8 +12,8 @@
 /// The time of a product C = A B on a GPU, predicted from the features of A, for every kernel.
 namespace heddle {
 
-/// What the model of product times knows about a GPU. The defaults are those of an NVIDIA H200, so
-/// that products can be predicted without a GPU.
+/// The speeds of a GPU on which the model of product times is based. The defaults are those of an
+/// NVIDIA H200, so that products can be predicted without a GPU.
 struct DeviceSpeed : DeviceSizes {
   double clock = 1.98e9;           ///< cycles per second of a multiprocessor
   double memory_bytes = 4.8e12;    ///< that device memory moves per second
@@ -35,7 +35,7 @@ struct ProductTimes {
   double launch = 0;   ///< launches, one after the other
 };
 
-/// What the model says of a kernel.
+/// The model's prediction for a kernel.
 struct KernelPrediction {
   std::string_view kernel;   ///< of static storage duration
   double seconds = 0;        ///< of one product, when products are repeated

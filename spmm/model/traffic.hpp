@@ -16,7 +16,7 @@ struct BlockReads {
 /// Bytes of A in compressed rows with values of `value_bytes`.
 double csr_bytes(const MatrixFeatures& A, double value_bytes) noexcept;
 
-/// Bytes from one row of a block to the next: rows begin on 16 bytes, but for a single column.
+/// Bytes from one row of a block to the next: rows begin on 16 bytes, except for a single column.
 double row_pitch(const ProductShape& product) noexcept;
 
 /// The number of values that a thread loads at once: 16 bytes where N is a multiple of these.

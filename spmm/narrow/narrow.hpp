@@ -44,18 +44,18 @@ class NarrowBlock {
 
   /// Throws `OutOfMemory`.
   NarrowBlock(ContextType& context, Index rows, Index columns)
-      : values_(context, static_cast<std::size_t>(rows * whole(columns))),
+      : values_(context, static_cast<std::size_t>(rows * padded_columns(columns))),
         rows_(rows),
-        pitch_(whole(columns)) {}
+        pitch_(padded_columns(columns)) {}
 
   /// A view of the first columns, `count` rounded up to whole 16 bytes per row on a GPU.
   NarrowView<V, Space> columns(Index count) noexcept {
-    return {values_.data(), rows_, whole(count), pitch_};
+    return {values_.data(), rows_, padded_columns(count), pitch_};
   }
 
  private:
   static constexpr Index kUnit = std::same_as<Space, HostSpace> ? 1 : 16 / sizeof(V);
-  static constexpr Index whole(Index columns) noexcept {
+  static constexpr Index padded_columns(Index columns) noexcept {
     return (columns + kUnit - 1) / kUnit * kUnit;
   }
 

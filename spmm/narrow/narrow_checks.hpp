@@ -3,7 +3,7 @@
 #include <heddle/spmm/narrow/narrow.hpp>
 #include <string_view>
 
-/// What the plans of all backends refuse. `type` is the name of the number type.
+/// The inputs that the plans of all backends refuse. `type` is the name of the number type.
 namespace heddle::detail {
 
 /// Refuses entry (row, column) of A, counted from 0, which is not finite in this type.

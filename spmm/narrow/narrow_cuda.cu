@@ -117,8 +117,8 @@ __global__ __launch_bounds__(kThreads) void rows_kernel(Product<V> p) {
   for (int r = 0; r < R; ++r) finish(p, row + r, piece, sums[r]);
 }
 
-/// A thread block per row. Groups of threads take every so many entries; their sums are added in
-/// the order of the groups.
+/// A thread block per row. Groups of threads take entries at a fixed stride; their sums are added
+/// in the order of the groups.
 template <class V>
 __global__ __launch_bounds__(kThreads) void long_rows_kernel(Product<V> p) {
   constexpr int kCount = detail::kPerPiece<V>;
@@ -144,7 +144,7 @@ __global__ __launch_bounds__(kThreads) void long_rows_kernel(Product<V> p) {
   finish(p, row, piece, sum);
 }
 
-/// values = factor·A rounded, those of R rows beside each other. `first_refused` becomes the place
+/// values = factor·A rounded, those of R rows interleaved. `first_refused` becomes the place
 /// of the first entry that is not finite then.
 template <class V, class T, int R>
 __global__ void round_kernel(CsrView<T, DeviceSpace> A, double factor, V* values,
@@ -222,7 +222,7 @@ unsigned grid_for(Index threads) {
 }
 
 template <class T>
-Buffer<T, DeviceSpace> copied(CudaContext& context, const T* values, Index count) {
+Buffer<T, DeviceSpace> duplicate(CudaContext& context, const T* values, Index count) {
   Buffer<T, DeviceSpace> copy(context, static_cast<std::size_t>(count));
   check(cudaMemcpyAsync(copy.data(), values, copy.size() * sizeof(T), cudaMemcpyDeviceToDevice,
                         context.stream()));
@@ -320,8 +320,8 @@ template <Scalar T>
 NarrowPlan<V, CudaContext>::NarrowPlan(CudaContext& context, CsrView<T, DeviceSpace> A,
                                        double factor)
     : rows_(A.rows), cols_(A.cols), nnz_(A.nnz) {
-  row_offsets_ = copied(context, A.row_offsets, A.rows + 1);
-  columns_ = copied(context, A.columns, A.nnz);
+  row_offsets_ = duplicate(context, A.row_offsets, A.rows + 1);
+  columns_ = duplicate(context, A.columns, A.nnz);
   long_rows_ = rows_beyond(context, row_offsets_, kLongRow);
   if (A.nnz == 0) return;
   if (long_rows_.size() == 0) rows_at_once_ = rows_alike(context, A.rows, row_offsets_, columns_);

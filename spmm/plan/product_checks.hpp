@@ -7,7 +7,7 @@
 #include <heddle/spmm/spmm.hpp>
 #include <string_view>
 
-/// What the plans of all backends do around the product of a kernel.
+/// The steps of the plans of all backends around the product of a kernel.
 namespace heddle::detail {
 
 /// Throws `InvalidArgument` unless C = op(A) B fits, where op(A) is rows×cols. `product` is the

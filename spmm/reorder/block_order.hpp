@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// What may be put in another order to lower the number of blocks.
+/// The rows or columns that may be permuted to lower the number of blocks.
 enum class Reordering {
   none,
   rows,              ///< rows alone: C is written in another order, B is read as it is

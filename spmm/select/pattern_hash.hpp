@@ -8,7 +8,7 @@ class CudaContext;
 
 namespace heddle::detail {
 
-/// What entry or offset number `place` adds to the hash of a pattern: splitmix64 of both numbers.
+/// The part of entry or offset number `place` in the hash of a pattern: splitmix64 of both numbers.
 /// The hash is the sum, so its terms can be added in any order.
 constexpr std::uint64_t hash_term(std::uint64_t place, std::uint64_t value) noexcept {
   std::uint64_t x = place * 0x9e3779b97f4a7c15u + value;

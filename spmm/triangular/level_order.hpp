@@ -40,7 +40,7 @@ LevelOrder<T, DeviceSpace> order_by_levels(CudaContext& context, CsrView<T, Devi
 /// Throws `InvalidArgument` unless Y = A⁻¹X fits for A of `order` rows.
 void check_triangular_shapes(Index order, Shape X, Shape Y);
 
-/// Bytes that Y = A⁻¹X moves at least, and its flops, for `nnz` entries beside the diagonal.
+/// Bytes that Y = A⁻¹X moves at least, and its flops, for `nnz` entries off the diagonal.
 template <Scalar T>
 double substitution_bytes(Index nnz, Index rows, Index N) noexcept {
   const auto n = static_cast<double>(rows);

@@ -28,7 +28,7 @@ __global__ void count_faults_kernel(CsrView<T, DeviceSpace> A, bool lower, unsig
   }
 }
 
-/// offsets[k] = the number of entries of row rows[k] beside its diagonal; offsets[rows] = 0.
+/// offsets[k] = the number of entries of row rows[k] off its diagonal; offsets[rows] = 0.
 template <class T>
 __global__ void lengths_kernel(CsrView<T, DeviceSpace> A, const std::int32_t* rows,
                                std::int64_t* offsets) {

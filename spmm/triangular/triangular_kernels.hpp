@@ -10,7 +10,7 @@ namespace heddle::detail::cuda {
 /// be X.
 template <class T>
 struct Substitution {
-  CsrView<T, DeviceSpace> entries;  ///< beside the diagonal, rows in the order of their levels
+  CsrView<T, DeviceSpace> entries;  ///< off the diagonal, rows in the order of their levels
   const std::int32_t* rows = nullptr;
   const T* inverse_diagonal = nullptr;
   const T* X = nullptr;

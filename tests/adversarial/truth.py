@@ -104,7 +104,7 @@ def refined(A, B, vectors, beta):
     """Eigenvalues in long double from eigenvectors X in double precision. `beta`: the smallest
     eigenvalue of B.
 
-    X is made B-orthonormal in long double. XᵀAX is then diagonal but for E, of the size of double
+    X is made B-orthonormal in long double. XᵀAX is then diagonal except for E, of the size of double
     rounding. Eigenvalues within a gap of each other form a group that is solved by itself; what
     couples groups moves values by E²/gap."""
     n = len(A)

@@ -21,7 +21,7 @@ namespace heddle::apps::test {
 /// A process whose standard streams are a pseudo-terminal of its own, as if a user had started it.
 class TerminalProcess {
  public:
-  /// Starts `words` in `folder`, as `Process` does, in a terminal of so many columns.
+  /// Starts `words` in `folder`, as `Process` does, in a terminal of this many columns.
   TerminalProcess(const std::filesystem::path& folder, std::vector<std::string> words,
                   unsigned short columns = 100) {
     words.insert(words.begin(), {"/usr/bin/env", "-C", folder.string(), "TERM=xterm"});

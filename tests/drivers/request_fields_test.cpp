@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <heddle/drivers/problem/request_fields.hpp>
 #include <heddle/drivers/problem/request_values.hpp>
+#include <heddle/drivers/team/command.hpp>
 #include <heddle/drivers/team/followers.hpp>
-#include <heddle/drivers/team/order.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <limits>
 #include <set>
@@ -87,14 +87,15 @@ Request unusual() {
 }
 
 /// What another process receives of `request`.
-Request received(const Request& request, detail::Order::Duty duty) {
+Request received(const Request& request, detail::Command::Duty duty) {
   Request arrived;
   {
     detail::Followers team(2, {[&](const std::shared_ptr<Processes>& processes) {
-                                 arrived = detail::receive_order(*processes).request;
+                                 arrived = detail::receive_command(*processes).request;
                                },
                                [&](Processes& processes) {
-                                 detail::send_order(processes, {.duty = duty, .request = request});
+                                 detail::send_command(processes,
+                                                      {.duty = duty, .request = request});
                                }});
   }
   return arrived;
@@ -102,7 +103,7 @@ Request received(const Request& request, detail::Order::Duty duty) {
 
 TEST(RequestFields, AnotherProcessReceivesEveryMember) {
   const Request sent = unusual();
-  for (const auto duty : {detail::Order::Duty::solve, detail::Order::Duty::rows}) {
+  for (const auto duty : {detail::Command::Duty::solve, detail::Command::Duty::rows}) {
     const Request arrived = received(sent, duty);
     for (const Field<Request>& field : request_fields()) {
       EXPECT_FALSE(field.is_default(sent)) << field.name << " is at its default";

@@ -208,7 +208,7 @@ TEST_F(RowOrderSolveTest, LevelsAreMadeOfTheVectorsInTheOrderOfTheRows) {
   }
 }
 
-/// The random start belongs to the rows of the problem: the iteration is the same but for rounding.
+/// The random start belongs to the rows of the problem: the iteration is the same to rounding.
 TEST_F(RowOrderSolveTest, StartsFromTheSameRandomRows) {
   const Matrix A = mixed(context, "laplace3d", {9, 8, 7});
   Request request{.method = Method::lobpcg, .nev = 4, .max_iterations = 3};

@@ -10,7 +10,7 @@ namespace heddle::test {
 /// waits.
 inline constexpr Index kMostRows = 10'000'000;
 
-/// What is wrong with a matrix that the reader made.
+/// The fault in a matrix that the reader made.
 inline std::string graph_fault(const CsrView<double, HostSpace>& A) {
   return A.rows > kMostRows ? std::string() : matrix_fault(A);
 }

@@ -26,7 +26,7 @@ std::string refusal_fault(std::string_view text, const Read& read) {
   }
 }
 
-/// What is wrong with a matrix that was read, empty if nothing.
+/// The fault in a matrix that was read, empty if nothing.
 template <Scalar T>
 std::string matrix_fault(const CsrView<T, HostSpace>& A) {
   if (!std::all_of(A.values, A.values + A.nnz, [](T x) { return std::isfinite(x); })) {
@@ -35,7 +35,7 @@ std::string matrix_fault(const CsrView<T, HostSpace>& A) {
   return csr_fault(A);
 }
 
-/// What is wrong with a block that was read, empty if nothing.
+/// The fault in a block that was read, empty if nothing.
 template <Scalar T>
 std::string block_fault(ConstBlockView<T, HostSpace> X) {
   for (Index i = 0; i < X.rows(); ++i) {

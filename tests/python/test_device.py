@@ -319,7 +319,7 @@ def _held_chain(n, s):
 
 @pytest.mark.parametrize("s", [1e10, 1e14, 1e20, 1e30])
 def test_penalties_are_solved_from_host_memory(library, s):
-    """Rigid but for 1/s, the penalty leaves the chain of the other unknowns."""
+    """Rigid except for 1/s, the penalty leaves the chain of the other unknowns."""
     A = _held_chain(300, s)
     w, v = heddle.eigsh(library.matrix(A), 3, which="SA")
     assert isinstance(w, library.kind) and isinstance(v, library.kind)

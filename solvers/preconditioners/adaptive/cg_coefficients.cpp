@@ -10,7 +10,7 @@ constexpr double kAccuracy = 1e-12;  // of eigenvalues, relative
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The eigenvalues below x of a tridiagonal matrix, by the signs of its pivots (Sylvester's law of
-/// inertia). squares[k]: that of the entry beside diagonal[k] and diagonal[k − 1].
+/// inertia). squares[k]: that of the entry between diagonal[k] and diagonal[k − 1].
 Index eigenvalues_below(double x, const std::vector<double>& diagonal,
                         const std::vector<double>& squares) {
   Index below = 0;

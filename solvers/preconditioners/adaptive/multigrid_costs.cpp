@@ -6,7 +6,7 @@ namespace heddle::detail {
 namespace {
 
 constexpr double kCycle = 10.5;     // products per cycle of degree 3
-constexpr double kOther = 4;        // work of an iteration of block CG beside the preconditioner
+constexpr double kOther = 4;        // work of an iteration of block CG without the preconditioner
 constexpr double kMargin = 3;       // of a degree, because the estimates are rough
 constexpr double kLateMargin = 10;  // and for the work of the change itself
 constexpr double kIterations = 20;  // of LOBPCG with multigrid
@@ -19,7 +19,7 @@ constexpr double kChebyshevIterations = .53;  // of block CG with degree 12, per
 constexpr double kLeastIterations = 13;       // of block CG with degree 12
 constexpr double kDiagonalIterations = 9;     // of block CG with the diagonal, per root
 constexpr double kFirstDegree = 12;
-// One column has hardly any work beside its products.
+// One column has hardly any work apart from its products.
 constexpr double kStepOfOneColumn = 1.5;
 constexpr double kStepsOfFactor = 150;    // with the diagonal, from which on one without fill pays
 constexpr double kProductOfFactor = 5e5;  // bytes of a product up to which it may
@@ -30,7 +30,8 @@ constexpr double kEntriesOfStep = 3e4;
 constexpr double kTimePerColumn = .45;
 constexpr double kEntriesOfProduct = 9e4;
 constexpr double kEntriesOfRow = 5;
-// Of a complete factor: products with it per column of a solve, and what is beside its operations.
+// Of a complete factor: products with it per column of a solve, and what it costs apart from its
+// operations.
 constexpr double kIterationsOfFactor = 3;
 constexpr double kCopiesOfFactor = 27;
 

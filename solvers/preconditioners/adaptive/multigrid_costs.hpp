@@ -66,8 +66,8 @@ class MultigridCosts {
   double columns_of_multigrid() const noexcept;
 
   /// The number of columns whose solves with a complete factor take as long as all of a solve of
-  /// linear systems beside the operations of the factorisation: the solves and copies of the
-  /// factor.
+  /// linear systems in addition to the operations of the factorisation: the solves and copies of
+  /// the factor.
   double columns_of_factor() const noexcept;
 
  private:

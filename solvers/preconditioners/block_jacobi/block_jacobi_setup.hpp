@@ -4,7 +4,7 @@
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 
-/// What block Jacobi preconditioners of all number types share.
+/// The setup that block Jacobi preconditioners of all number types share.
 namespace heddle::detail {
 
 /// The parts of the preconditioner, in the memory of `Space`.

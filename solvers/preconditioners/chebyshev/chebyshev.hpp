@@ -33,7 +33,7 @@ struct ChebyshevSetup;
 /// `VariableDegree`. It begins with `kFirstDegree`. Solvers that know approximations of the
 /// wanted eigenvectors raise it to `suitable_degree`: 1.15 √(β/ρ) on the host and √(β/ρ) on a
 /// GPU, at most `kMostDegree`, with ρ the largest Rayleigh quotient of Â over them, as the last
-/// wanted pair is the slowest. It is 1 if ρ is zero but for rounding. Source: Golub & Varga, Numer.
+/// wanted pair is the slowest. It is 1 if ρ is zero to rounding. Source: Golub & Varga, Numer.
 /// Math. 3 (1961) 147 (the three-term form); Saad, Iterative Methods for Sparse Linear Systems,
 /// 2003, section 12.3 (as a preconditioner).
 template <Scalar T, class Ctx>

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-/// What Chebyshev preconditioners of all number types share.
+/// The setup that Chebyshev preconditioners of all number types share.
 namespace heddle::detail {
 
 /// The parts of the preconditioner, in the memory of `Space`.

@@ -67,11 +67,11 @@ __device__ double sum_of_lanes(double sum) {
   return sum;
 }
 
-/// An entry (i, j) beside the diagonal that a lane holds: its value, and what row j consists of.
+/// An entry (i, j) off the diagonal that a lane holds: its value, and what row j consists of.
 struct HeldEntry {
   std::int32_t row = 0;  // j
   std::int64_t begin = 0;
-  int length = 0;  // of row j beside its diagonal
+  int length = 0;  // of row j off its diagonal
   double value = 0;
   bool waits = false;  // for row j
 

@@ -24,7 +24,7 @@ std::string describe(const PreconditionerOptions& options) {
 
 /// The preconditioner keeps two triangles. With level-scheduled solves it also keeps the order of
 /// their rows, and with iterated solves two blocks and a diagonal. During the setup, the factor
-/// exists beside its two triangles.
+/// exists in addition to its two triangles.
 PreconditionerBytes estimate_bytes(const PreconditionerSizes& sizes,
                                    const PreconditionerOptions& options) {
   constexpr double kLevelOrderBytes = 16;  // per row: row numbers and flags of both triangles

@@ -24,7 +24,7 @@ IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpa
 
 /// The same on the device: one launch per shift, in which a row waits for the rows it depends on.
 /// Sums have a fixed order, another one than on the host, so that L has the same bits every time
-/// and is the host's within rounding. The host factors matrices with so many levels that it is
+/// and is the host's within rounding. The host factors matrices with enough levels that it is
 /// faster, see `cuda::most_levels`.
 template <Scalar T>
 IncompleteFactor<T, DeviceSpace> incomplete_cholesky(CudaContext& context,

@@ -42,7 +42,7 @@ __global__ void lower_lengths_kernel(CsrView<T, DeviceSpace> A, std::int64_t* le
   }
 }
 
-/// The entries of the lower triangle of S A S beside the diagonal, S = diag(scale), and 1 on the
+/// The entries of the lower triangle of S A S below the diagonal, S = diag(scale), and 1 on the
 /// diagonal. One warp per row.
 template <class T>
 __global__ void scaled_triangle_kernel(CsrView<T, DeviceSpace> A, const double* scale,

@@ -28,7 +28,7 @@ struct Edges {
   const float* weights;
 };
 
-/// What the rounds know of each node.
+/// The state of each node in the rounds.
 struct RootSearch {
   std::int32_t* closed;      ///< 1: a root is within two edges
   std::int32_t* candidates;  ///< kNone where no node of the neighbourhood is open
@@ -81,7 +81,7 @@ __device__ void close_node(const RootSearch& search, std::int32_t node, ListSize
   }
 }
 
-/// How threads share work: so many lanes go over the neighbours of a node together.
+/// How threads share work: this many lanes go over the neighbours of a node together.
 struct Lanes {
   int count;
 
@@ -250,7 +250,7 @@ std::optional<Buffer<Index, DeviceSpace>> find_roots(CudaContext& context, const
   Buffer<int, DeviceSpace> open = zeros<int>(context, 1);
   launch(context, grid_for(context, graph.nodes), count_open_kernel, graph.nodes, closed.data(),
          open.data());
-  if (fetched(context, open.data()) > 0) return {};
+  if (fetch_number(context, open.data()) > 0) return {};
   return is_root;
 }
 

@@ -25,7 +25,7 @@ inline constexpr double kRoundoffs = 8;
 inline constexpr double kLeastPivot = 1e-8;
 
 /// The inverse by Gauss–Jordan elimination where all pivots are above kLeastPivot, so that no
-/// eigenvalue is zero but for rounding. Else nothing. On the host, the eigenvalues that
+/// eigenvalue is zero to rounding. Else nothing. On the host, the eigenvalues that
 /// `coarse_inverse` computes serve all matrices.
 std::optional<CsrMatrix<double, DeviceSpace>> definite_inverse(CudaContext& context,
                                                                CsrView<double, DeviceSpace> A);

@@ -57,7 +57,7 @@ std::optional<CsrMatrix<double, DeviceSpace>> definite_inverse(CudaContext& cont
            small.data());
     H.swap(next);
   }
-  if (fetched(context, small.data()) != 0) return {};
+  if (fetch_number(context, small.data()) != 0) return {};
   CsrMatrix<double, DeviceSpace> inverse(context, n, n, n * n);
   launch(context, grid_for(context, n * n), store_kernel, n, H.data(), inverse.row_offsets(),
          inverse.columns(), inverse.values());

@@ -51,7 +51,7 @@ class BlockRow {
 template <class Body>
 void for_each_node(HostContext& context, const Grid<HostSpace>& grid,
                    const Buffer<std::int32_t, HostSpace>& of_row, const Body& body) {
-  constexpr Index kNodes = 4096;  // a thread takes so many at once
+  constexpr Index kNodes = 4096;  // a thread takes this many at once
   const Index nodes = grid.node_count();
   const Index parts = (nodes + kNodes - 1) / kNodes;
   const int threads = static_cast<int>(std::min<Index>(context.threads(), parts));

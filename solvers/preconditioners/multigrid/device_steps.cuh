@@ -86,7 +86,7 @@ Buffer<T, DeviceSpace> zeros(CudaContext& context, Index count) {
 }
 
 template <class T>
-T fetched(CudaContext& context, const T* number) {
+T fetch_number(CudaContext& context, const T* number) {
   T value{};
   context.copy_to_host(&value, number, sizeof value);
   return value;

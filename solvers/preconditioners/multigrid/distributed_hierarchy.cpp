@@ -16,7 +16,8 @@ namespace heddle::detail {
 namespace {
 
 constexpr Index kGatheredRows = 4000;  // a cycle below costs about what its messages would
-/// Where aggregates within processes are no coarser, a level of so many rows is gathered as it is.
+/// Where aggregates within processes are no coarser, a level of this many rows is gathered as it
+/// is.
 constexpr Index kMostGatheredRows = 20000;
 
 using Shared = DistributedCsr<double, HostSpace>;
@@ -183,7 +184,7 @@ class SharedLevels {
   /// what leads to it from the last level. The context of the others takes part in no sums.
   void gather(Coarser next, const EntryCount& count, Hierarchy<HostSpace>& made) const {
     const RowRanges& ranges = next.grid.ranges;
-    const RowRange all = RowRange::whole(ranges.rows());
+    const RowRange all = RowRange::all(ranges.rows());
     HierarchyLevel<HostSpace>& level = made.levels.back();
     level.P = global_rows(*context_, next.P.view());
     level.Pt = std::move(next.Pt);

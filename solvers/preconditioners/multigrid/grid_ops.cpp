@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kSlabEntries = 16384;
 
-/// The threads for a pass over so many doubles.
+/// The threads for a pass over this many doubles.
 int team_of(const HostContext& context, Index numbers) {
   return team_size(context.threads(), static_cast<double>(numbers) * sizeof(double), 0);
 }

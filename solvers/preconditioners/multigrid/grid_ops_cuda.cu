@@ -144,15 +144,15 @@ std::optional<NegativeEntry> first_negative(CudaContext& context,
   Buffer<Count, DeviceSpace> row(context, 1);
   check(cudaMemsetAsync(row.data(), 0xff, sizeof(Count), context.stream()));
   launch(context, grid_for(context, n), first_negative_kernel, n, d.data(), row.data());
-  const Count found = fetched(context, row.data());
+  const Count found = fetch_number(context, row.data());
   if (found == std::numeric_limits<Count>::max()) return {};
-  return NegativeEntry{static_cast<Index>(found), fetched(context, d.data() + found)};
+  return NegativeEntry{static_cast<Index>(found), fetch_number(context, d.data() + found)};
 }
 
 double symmetric_norm(CudaContext& context, CsrView<double, DeviceSpace> A) {
   Buffer<NumberBits, DeviceSpace> largest = zeros<NumberBits>(context, 1);
   launch(context, team_blocks(A.rows), largest_row_sum_kernel, A, largest.data());
-  return std::bit_cast<double>(fetched(context, largest.data()));
+  return std::bit_cast<double>(fetch_number(context, largest.data()));
 }
 
 Buffer<std::int64_t, DeviceSpace> equal_nodes(CudaContext& context, Index rows, Index unknowns) {
@@ -193,7 +193,7 @@ double multiplications(CudaContext& context, CsrView<double, DeviceSpace> A,
                        CsrView<double, DeviceSpace> P) {
   Buffer<Count, DeviceSpace> sum = zeros<Count>(context, 1);
   launch(context, grid_for(context, A.nnz), multiplications_kernel, A, P, sum.data());
-  return static_cast<double>(fetched(context, sum.data()));
+  return static_cast<double>(fetch_number(context, sum.data()));
 }
 
 void scale_coarse_side(CudaContext& context, const Buffer<double, DeviceSpace>& s,

@@ -18,9 +18,9 @@ MultigridOptions multigrid_options(const PreconditionerOptions& options) {
           .smoothing = options.products()};
 }
 
-/// What the levels take relative to A, by the mean row length: all matrices with prolongators and
-/// their transposes, and all rows. Aggregates of a line have 3 rows, those of a plane some 6, those
-/// of a body 8 and more.
+/// The memory of the levels relative to A, by the mean row length: all matrices with prolongators
+/// and their transposes, and all rows. Aggregates of a line have 3 rows, those of a plane some 6,
+/// those of a body 8 and more.
 struct Growth {
   double matrices;
   double rows;

@@ -27,7 +27,7 @@ TentativeProlongator<DeviceSpace> tentative_prolongator(CudaContext& context,
 
 /// P = (I − ω D⁻¹ Ā) T with ω = 4/(3 λ) and λ ≥ λ_max(D⁻¹Ā). Ā is A without the entries of
 /// connections that are not strong. These are added to the diagonal, so that Ā has the row sums
-/// of A, but for rows in which they would leave less than a tenth of the diagonal. D is the
+/// of A, except for rows in which they would leave less than a tenth of the diagonal. D is the
 /// diagonal of Ā. `upper_bound` bounds the spectrum of D⁻¹A. Source: Vaněk, Mandel, Brezina,
 /// Computing 56 (1996) 179, section 2.
 HostCsrMatrix<double> smoothed_prolongator(HostContext& context, const Grid<HostSpace>& grid,

@@ -99,7 +99,7 @@ CsrMatrix<double, DeviceSpace> smoothed_prolongator(CudaContext& context,
   launch(context, team_blocks(A.rows), survey_kernel, of, offsets.data(), diagonal.data(),
          largest.data());
   const Index kept = exclusive_sum(context, offsets.data(), A.rows + 1);
-  double bound = std::bit_cast<double>(fetched(context, largest.data()));
+  double bound = std::bit_cast<double>(fetch_number(context, largest.data()));
   if (kept == A.nnz) bound = std::min(bound, upper_bound);
   const double omega = bound > 0 ? 4 / (3 * bound) : 0;
   CsrMatrix<double, DeviceSpace> S(context, A.rows, A.cols, kept);  // I − ω D⁻¹ Ā

@@ -29,7 +29,7 @@ class PreconditionerSchedule final : public Preconditioner<T, Ctx> {
   using Space = typename Ctx::Space;
   using Stage = PreconditionerStage<T, Ctx>;
 
-  /// What a choice led to.
+  /// The result of a choice.
   struct Choice {
     std::optional<Stage> stage{};  ///< none: the stage in use stays
     std::string reason{};          ///< why, for reports. Empty: as before

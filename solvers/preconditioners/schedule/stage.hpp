@@ -34,7 +34,7 @@ class PreconditionerStage final : public LinearOperator<T, Ctx> {
                       MakeFull make_full,
                       MakeSingle make_single = {}) requires std::same_as<T, double>;
 
-  /// What `name` and `precision_reason` return.
+  /// The strings that `name` and `precision_reason` return.
   void describe(std::string name, std::string precision_reason) {
     name_ = std::move(name);
     precision_reason_ = std::move(precision_reason);

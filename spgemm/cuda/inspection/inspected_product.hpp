@@ -5,7 +5,7 @@
 
 namespace heddle::detail {
 
-/// What is found of C = A B before its columns and values are computed.
+/// The sizes and rows of C = A B that are found before its columns and values are computed.
 struct InspectedProduct {
   Buffer<std::int64_t, DeviceSpace> row_offsets;  ///< of C
   RunPlaces places;                               ///< none without runs

@@ -12,7 +12,7 @@ template <Scalar T>
 bool is_small_product(const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B);
 
 /// Inspects a small product. A.rows, A.nnz and B.nnz are positive. Waits for the device. `blocks`:
-/// see `InspectedProduct::by_blocks`. Returns false if the rows of C have so many multiplications
+/// see `InspectedProduct::by_blocks`. Returns false if the rows of C have that many multiplications
 /// that launches for each bin are faster: then only the runs and the bins for the pattern are
 /// found.
 template <Scalar T>

@@ -142,7 +142,8 @@ __global__ __launch_bounds__(kThreads, kBlocks) void fill_kernel(PatternFactors 
 
 /// Calls launch(blocks, bytes) for all bins but that of long rows. The bins with few rows
 /// share a launch, in which the longest rows begin first. Others are launched on their own, so that
-/// larger tables take no shared memory from them. `staged`: columns per thread beside the table.
+/// larger tables take no shared memory from them. `staged`: columns per thread in addition to the
+/// table.
 template <class Launch>
 void launch_bins(CudaContext& context, const RowBins& rows, Index cols, int staged,
                  const Launch& launch) {

@@ -2,10 +2,10 @@
 
 #include <heddle/spgemm/cuda/rows/block_rows.hpp>
 
-/// What the kernels for some rows of C = A B read and write.
+/// The operands and results of the kernels for some rows of C = A B.
 namespace heddle::detail {
 
-/// What the pattern of C is found from.
+/// The patterns from which the pattern of C is found.
 struct PatternFactors {
   Index rows = 0;
   Index cols = 0;     ///< of C

@@ -18,7 +18,7 @@ class BlockCounts {
 
   __device__ void count(int bin) { atomicAdd(rows_ + bin, 1U); }
 
-  /// What this thread has counted beside rows, see `BinCounts`.
+  /// The counts of this thread in addition to rows, see `BinCounts`.
   Index multiplications = 0;
   Index leading_products = 0;
   Index leading_blocks = 0;

@@ -9,7 +9,7 @@ namespace heddle::detail {
 
 inline constexpr int kMostBins = 32;
 
-/// What kernels count while they choose bins, in device memory.
+/// The counts that kernels make while they choose bins, in device memory.
 struct BinCounts {
   unsigned long long rows[kMostBins];   ///< rows per bin
   unsigned long long taken[kMostBins];  ///< of these, those that were collected

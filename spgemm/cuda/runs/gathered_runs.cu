@@ -245,7 +245,7 @@ __device__ void list_terms(const CsrView<T, DeviceSpace>& B, const Strip& strip,
     memory.columns[j] = C.columns[strip.pattern + j] + strip.moved;
     memory.masks[j] = 0;
   }
-  // What fills up the list of a tile belongs to no entry.
+  // Padding of the list of a tile belongs to no entry.
   for (int p = static_cast<int>(threadIdx.x); p < term_places(factors.products, strip.entries);
        p += static_cast<int>(blockDim.x)) {
     memory.terms[p] = {};

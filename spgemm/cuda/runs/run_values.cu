@@ -61,7 +61,7 @@ __device__ void add_terms(T* sums, int places, int count, T factor, const T* ter
   }
 }
 
-/// What a chunk needs for one factor of its rows: the rows of B that begin with row k.
+/// A chunk's data for one factor of its rows: the rows of B that begin with row k.
 template <class T>
 struct RunFactor {
   T factor{0};          ///< that of this lane's row of A

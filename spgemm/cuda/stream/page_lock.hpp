@@ -8,7 +8,7 @@
 
 namespace heddle::detail {
 
-/// Makes host memory that copies may use beside kernels, if the system lets it be page-locked.
+/// Makes host memory that copies may use during kernels, if the system lets it be page-locked.
 class PageLock {
  public:
   PageLock(void* memory, std::size_t bytes) : memory_(memory) {

@@ -82,7 +82,8 @@ __device__ Integer lane_sum(Integer value) {
 /// Permits `kernel` to have thread blocks with `bytes` of shared memory.
 template <class Kernel>
 void allow_shared_memory(Kernel kernel, std::size_t bytes) {
-  constexpr std::size_t kWithoutAsking = 32 * 1024;  // beside what kernels declare themselves
+  constexpr std::size_t kWithoutAsking =
+      32 * 1024;  // in addition to what kernels declare themselves
   if (bytes <= kWithoutAsking) return;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(bytes)));

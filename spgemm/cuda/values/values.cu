@@ -42,7 +42,7 @@ class TableOfRow {
  public:
   using Team = RowTeam<W>;
 
-  /// Takes the largest table that fits into `bytes` beside the sums. A team without a row has none.
+  /// Takes the largest table that fits into `bytes` with the sums. A team without a row has none.
   __device__ TableOfRow(char* memory, int bytes, int entries)
       : slots_(reinterpret_cast<Slot*>(memory)), count_(entries > 0 ? 2 : 0) {
     const auto left = static_cast<unsigned>(bytes - entries * static_cast<int>(sizeof(T)));
@@ -134,7 +134,7 @@ __global__ void table_kernel(CsrView<T, DeviceSpace> A, CsrView<T, DeviceSpace> 
 }
 
 /// Launches the rows of bins, of which the last one has the largest tables, in one grid: the
-/// longest rows begin first, and short ones run beside them.
+/// longest rows begin first, and short ones run at the same time.
 template <int W, class T>
 void launch_bins(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
                  const CsrView<T, DeviceSpace>& B, const RowBins& rows,

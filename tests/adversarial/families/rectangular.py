@@ -92,7 +92,7 @@ def scattered(rng, m, n, values):
 
 
 def rotated(rng, A):
-    """Rows and columns rotated in pairs: the same singular values, but for rounding."""
+    """Rows and columns rotated in pairs: the same singular values, to rounding."""
     for axis in (0, 1):
         order = rng.permutation(A.shape[axis])
         half = len(order) // 2

@@ -66,8 +66,8 @@ TEST(DistributedCsr, OfAWholeMatrixIsThatMatrix) {
   const Shared A = diagonal(context, 3);
   EXPECT_FALSE(A.is_distributed());
   EXPECT_EQ(A.view().whole().values, A.own().view().values);
-  EXPECT_EQ(row_range(A.view()), RowRange::whole(3));
-  EXPECT_EQ(column_range(A.view()), RowRange::whole(3));
+  EXPECT_EQ(row_range(A.view()), RowRange::all(3));
+  EXPECT_EQ(column_range(A.view()), RowRange::all(3));
   EXPECT_EQ(local_entries(A.view()), 3);
   EXPECT_TRUE(is_diagonal(A.view()));
   EXPECT_EQ(norm_1(context, A.view()), 2);

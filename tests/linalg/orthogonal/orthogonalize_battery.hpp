@@ -268,7 +268,7 @@ TYPED_TEST_P(Orthogonalize, ProjectionTwiceIsOrthogonalAndSaysSo) {
   for (const Tridiagonal* B : {static_cast<const Tridiagonal*>(nullptr), &kMass}) {
     auto basis = with_image(RandomBlock<T>(kRows, 20, 21, 1), B);
     ASSERT_EQ(this->orthonormalize(basis).rank, 20);
-    // Column 0 lies in the basis but for one part in a thousand, column 1 mostly outside.
+    // Column 0 lies in the basis except for one part in a thousand, column 1 mostly outside.
     auto blocks = with_image(RandomBlock<T>(kRows, 2, 3, 2), B);
     for (Index i = 0; i < kRows; ++i) {
       blocks.X.view()(i, 0) =

@@ -95,8 +95,8 @@ void expect_orthonormal_coefficients(Ctx&& context, Index basis, Index order) {
   }
 }
 
-/// Columns of X times factors from 1e−96 to 1e96 give the same, but for rows of M divided by them.
-/// The factors are powers of 2, which round nothing.
+/// Columns of X times factors from 1e−96 to 1e96 give the same, except for rows of M divided by
+/// them. The factors are powers of 2, which round nothing.
 template <class Ctx>
 void expect_lengths_cancel(Ctx&& context, Index basis, Index order) {
   SCOPED_TRACE(::testing::Message() << "order " << order << ", basis " << basis);

@@ -296,7 +296,7 @@ TYPED_TEST_P(CsrOps, RowSpanIsThatOfTheSizesOfTheRows) {
 TYPED_TEST_P(CsrOps, DominantRowsAreMarkedAndLeftOutBesideTheirLike) {
   using T = typename TypeParam::Scalar;
   constexpr Index n = 39;
-  // A path with entries −1. Diagonal entries of 2 but for rows 3 and 4, 8 and 9, 20, 30, 38.
+  // A path with entries −1. Diagonal entries of 2 except for rows 3 and 4, 8 and 9, 20, 30, 38.
   std::map<Index, T> diagonal = {{3, 1e6f}, {4, 1e3f}, {8, 25}, {9, 1e4f}, {20, 19}, {30, 20}};
   std::vector<Triplet<T>> entries;
   for (Index i = 0; i < n; ++i) {

@@ -18,7 +18,7 @@ using test::DiagonalOperator;
 struct Chain {
   std::vector<double> stiffness{};  // n + 1, the first and the last to the grounds
 
-  /// Stiff springs, but for every `period`th one.
+  /// Stiff springs, except for every `period`th one.
   static Chain every(Index n, double contrast, Index period) {
     Chain chain;
     for (Index i = 0; i <= n; ++i) {
@@ -27,7 +27,7 @@ struct Chain {
     return chain;
   }
 
-  /// Stiff springs, but for those after a third and a half of the rows.
+  /// Stiff springs, except for those after a third and a half of the rows.
   static Chain with_joints(Index n, double contrast) {
     Chain chain{std::vector<double>(static_cast<std::size_t>(n) + 1, contrast)};
     chain.at(n / 3) = chain.at(n / 2) = 1;

@@ -65,7 +65,7 @@ TEST(EigenConvergence, ResidualsNearTheNoiseFloorCountAsRounding) {
 TEST(EigenConvergence, ResultsAreScaledAlikeForEveryCriterion) {
   for (const Criterion criterion : kCriteria) {
     EXPECT_EQ(exact(criterion).scale(-8), 132);
-    EXPECT_EQ(exact(criterion).scaled(-8, 66), 0.5);
+    EXPECT_EQ(exact(criterion).scaled_residual(-8, 66), 0.5);
   }
 }
 
@@ -78,7 +78,7 @@ TEST(EigenConvergence, AZeroEigenvalueHasNoRelativeAccuracy) {
 
 TEST(EigenConvergence, ResidualsOfTheZeroMatrixAreZero) {
   const EigenConvergence zero(Criterion::norm, 1e-8, 0, 1, kEpsilon);
-  EXPECT_EQ(zero.scaled(0, 0), 0);
+  EXPECT_EQ(zero.scaled_residual(0, 0), 0);
   EXPECT_TRUE(zero.passes(0, 0));
   EXPECT_TRUE(zero.settled(0, 0));
 }
@@ -89,8 +89,8 @@ TEST(EigenConvergence, NaNPassesNothing) {
     EXPECT_FALSE(convergence.passes(1, kNaN));
     EXPECT_FALSE(convergence.passes(kNaN, kNaN));
     EXPECT_FALSE(convergence.settled(1, kNaN));
-    EXPECT_TRUE(std::isnan(convergence.scaled(1, kNaN)));
-    EXPECT_TRUE(std::isnan(convergence.scaled(kNaN, 1)));
+    EXPECT_TRUE(std::isnan(convergence.scaled_residual(1, kNaN)));
+    EXPECT_TRUE(std::isnan(convergence.scaled_residual(kNaN, 1)));
   }
 }
 

@@ -39,7 +39,7 @@ class RayleighRitzTest : public testing::Test {
     return test::to_dense<double>(block.view());
   }
 
-  /// S ← [X P W] with w new columns, B-orthonormal but for random errors of size `error`.
+  /// S ← [X P W] with w new columns, B-orthonormal except for random errors of size `error`.
   void append_random(Index w, double error = 0) {
     MatrixXd W = random(kRows, w);
     for (int sweep = 0; sweep < 2; ++sweep) {

@@ -109,7 +109,7 @@ TYPED_TEST(LeastSquares, OfMuchLessThanFullRankIsNoWorseThanZero) {
   HostContext context(2);
   TestMatrix<TypeParam> A = test::band_matrix<TypeParam>(200, 150, 200);
   const std::vector<TypeParam> random = A.values;
-  for (Index i = 3; i < A.rows; ++i) {  // rank 3 but for rounding
+  for (Index i = 3; i < A.rows; ++i) {  // rank 3 to rounding
     for (Index j = 0; j < A.cols; ++j) {
       TypeParam sum = 0;
       for (Index k = 0; k < 3; ++k) {

@@ -52,7 +52,7 @@ struct ColumnMajorCase {
         }
         const auto row = static_cast<std::size_t>(i);
         const auto length = static_cast<double>(A.offsets[row + 1] - A.offsets[row]);
-        // All operands are at most 1 in magnitude but for α, β ≤ 2.
+        // All operands are at most 1 in magnitude except for α, β ≤ 2.
         ASSERT_NEAR(found, C.view()(i, j), tolerance<T>(2 * length + 2, length + 2))
             << N << " columns: entry (" << i << ", " << j << ")";
       }

@@ -16,7 +16,7 @@ struct RowSegment {
   std::int32_t target;  ///< the row of C of a row in one segment, −1 − p if the sum is part p
 };
 
-/// What a kernel needs of `LongRows`. By default no row is long.
+/// The part of `LongRows` that a kernel reads. By default no row is long.
 template <class T>
 struct LongRowsView {
   const RowSegment* segments = nullptr;

@@ -48,7 +48,8 @@ template <class V>
 class RowBlocks {
  public:
   /// Builds the blocks on the device and waits for some sizes. The same matrix gives the same
-  /// blocks. Needs 12 bytes per entry of A beside the result meanwhile. Throws `OutOfMemory`.
+  /// blocks. Needs 12 bytes per entry of A in addition to the result meanwhile. Throws
+  /// `OutOfMemory`.
   template <class T>
   RowBlocks(CudaContext& context, const CsrView<T, DeviceSpace>& A, const PieceLimits& limits);
 

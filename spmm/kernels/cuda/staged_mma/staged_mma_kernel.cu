@@ -62,7 +62,8 @@ struct TallSums {
   double values[Config::kLoads][Config::kWidth][4] = {};
 };
 
-/// What a producer needs to copy a piece. A lane has the columns of rows lane, lane + 32, … of B.
+/// The addresses and sizes by which a producer copies a piece. A lane has the columns of rows lane,
+/// lane + 32, … of B.
 struct PieceSource {
   static constexpr int kColumns = kTilePieceColumns / kWarpSize;
 

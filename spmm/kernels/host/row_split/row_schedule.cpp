@@ -9,7 +9,7 @@
 namespace heddle::detail {
 namespace {
 
-// What a row costs beside its entries (loading offsets, storing C), in entries.
+// The cost of a row in addition to its entries (loading offsets, storing C), in entries.
 constexpr Index kRowWork = 4;
 
 // Work of a chunk: large enough that dealing chunks out costs nothing and that neighbouring rows

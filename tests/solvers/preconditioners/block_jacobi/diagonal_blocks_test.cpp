@@ -103,7 +103,7 @@ TYPED_TEST(InverseDiagonalBlocks, WithoutACholeskyFactorTheDiagonalCounts) {
   MatrixXd dense = MatrixXd::Zero(10, 10);
   dense.topLeftCorner(2, 2) << 2, 3, 3, 4;                    // indefinite
   dense.block(2, 2, 2, 2) << 1, 1, 1, 1;                      // singular
-  dense.block(4, 4, 2, 2) << 1, 1 - epsilon, 1 - epsilon, 1;  // singular but for rounding
+  dense.block(4, 4, 2, 2) << 1, 1 - epsilon, 1 - epsilon, 1;  // singular to rounding
   dense.block(6, 6, 2, 2) << -1, 0.5, 0.5, 8;                 // with a negative entry
   dense.block(8, 8, 2, 2) << 2, 1, 1, 2;                      // the only definite one
   MatrixXd expected = dense.diagonal().cwiseAbs().cwiseInverse().asDiagonal();

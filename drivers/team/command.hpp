@@ -7,11 +7,11 @@
 #include <heddle/linalg/context/processes.hpp>
 #include <string>
 
-/// What process 0 tells the other processes before a solve that they do together.
+/// The message of process 0 to the other processes before a solve that they do together.
 namespace heddle::detail {
 
 /// The next duty of all processes but 0.
-struct Order {
+struct Command {
   enum class Duty {
     end,      ///< there is nothing more to do
     device,   ///< to take a device
@@ -33,11 +33,11 @@ struct Order {
   VectorPart part{};           ///< `vectors`
 };
 
-/// Sends the order of process 0. Called by process 0.
-void send_order(Processes& processes, Order order);
+/// Sends the command of process 0. Called by process 0.
+void send_command(Processes& processes, Command command);
 
-/// Waits for an order of process 0. Called by all other processes.
-Order receive_order(Processes& processes);
+/// Waits for a command of process 0. Called by all other processes.
+Command receive_command(Processes& processes);
 
 /// `request` as the process carries it out. Each process keeps a checkpoint of its own: process 0
 /// in the file of the request, process k in FILE.k. They fit the same number of processes and the

@@ -2,7 +2,7 @@
 
 #include <heddle/drivers/problem/archive_values.hpp>
 #include <heddle/drivers/problem/request_fields.hpp>
-#include <heddle/drivers/team/order.hpp>
+#include <heddle/drivers/team/command.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -63,37 +63,37 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
   archive.text(plan.strong_precision_reason);
 }
 
-void pass(Archive& archive, Order& order) {
-  archive.values(order.duty, order.code, order.device, order.threads, order.single, order.own_rows,
-                 order.keeps_vectors);
-  if (order.duty == Order::Duty::vectors) pass(archive, order.part);
-  if (order.duty == Order::Duty::rows) pass(archive, order.matrices);
-  if (order.duty != Order::Duty::solve && order.duty != Order::Duty::rows) return;
-  pass(archive, request_fields(), order.request);
-  if (order.duty != Order::Duty::solve) return;
-  pass(archive, order.request, order.plan);
+void pass(Archive& archive, Command& command) {
+  archive.values(command.duty, command.code, command.device, command.threads, command.single,
+                 command.own_rows, command.keeps_vectors);
+  if (command.duty == Command::Duty::vectors) pass(archive, command.part);
+  if (command.duty == Command::Duty::rows) pass(archive, command.matrices);
+  if (command.duty != Command::Duty::solve && command.duty != Command::Duty::rows) return;
+  pass(archive, request_fields(), command.request);
+  if (command.duty != Command::Duty::solve) return;
+  pass(archive, command.request, command.plan);
 }
 
 }  // namespace
 
-void send_order(Processes& processes, Order order) {
+void send_command(Processes& processes, Command command) {
   std::vector<std::byte> memory;
   Archive archive(memory, Archive::Mode::save);
-  pass(archive, order);
+  pass(archive, command);
   std::size_t size = memory.size();
   processes.broadcast(&size, sizeof size);
   processes.broadcast(memory.data(), size);
 }
 
-Order receive_order(Processes& processes) {
+Command receive_command(Processes& processes) {
   std::size_t size = 0;
   processes.broadcast(&size, sizeof size);
   std::vector<std::byte> memory(size);
   processes.broadcast(memory.data(), size);
-  Order order;
+  Command command;
   Archive archive(memory, Archive::Mode::load);
-  pass(archive, order);
-  return order;
+  pass(archive, command);
+  return command;
 }
 
 Request own_request(const Processes& processes, Request request, bool reordered) {
