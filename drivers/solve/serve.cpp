@@ -19,7 +19,7 @@ struct OwnPart {
 };
 
 /// Does the part of this process in the solve of `command`.
-void take_part(Device& device, const Order& order, OwnPart& own) {
+void take_part(Device& device, const Command& command, OwnPart& own) {
   own.vectors.reset();
   const bool first_of_two = command.single && command.request.precision == Precision::mixed;
   Problem problem = first_of_two ? own.problem : std::exchange(own.problem, {});

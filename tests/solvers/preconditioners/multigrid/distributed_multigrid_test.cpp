@@ -80,7 +80,7 @@ class DistributedMultigrid : public test::OnProcesses {
   void expect_symmetric_positive_definite(const std::string& name, const HostCsrMatrix<double>& A,
                                           const RowRanges& ranges) {
     SCOPED_TRACE(name);
-    const HostCsrMatrix<double> part = shared(A, ranges);
+    const DistributedCsr<double, HostSpace> part = shared(A, ranges);
     Preconditioner M(together_, part.view());
     EXPECT_EQ(M.row_range(), ranges.of(processes()->rank()));
     const MultiVector<double, HostSpace> found = dense(M, ranges);
@@ -112,7 +112,7 @@ TEST_F(DistributedMultigrid, IsSymmetricPositiveDefinite) {
 TEST_F(DistributedMultigrid, OfAFewRowsIsTheInverse) {
   const HostCsrMatrix<double> A = generate<double>(alone_, {"laplace2d", {12, 11}});
   const RowRanges ranges = balanced(A);
-  const HostCsrMatrix<double> part = shared(A, ranges);
+  const DistributedCsr<double, HostSpace> part = shared(A, ranges);
   Preconditioner M(together_, part.view());
   const MultiVector<double, HostSpace> inverse = dense(M, ranges);
   test::RandomBlock<double> product(A.rows(), A.rows(), A.rows(), 1);
@@ -140,7 +140,7 @@ TEST_F(DistributedMultigrid, IsAsGoodAsThatOfOneProcess) {
     SCOPED_TRACE(problem.spec.name);
     const HostCsrMatrix<double> A = generate<double>(alone_, problem.spec);
     const RowRanges ranges = balanced(A, problem.unknowns);
-    const HostCsrMatrix<double> part = shared(A, ranges);
+    const DistributedCsr<double, HostSpace> part = shared(A, ranges);
     Preconditioner M(together_, part.view()), M_alone(alone_, A.view());
     ASSERT_GT(M.levels().size(), problem.distributed);
     EXPECT_EQ(M.levels()[0].rows, A.rows());
@@ -170,7 +170,7 @@ TEST_F(DistributedMultigrid, TakesRigidBodyMotions) {
   const RowRanges ranges = balanced(A, 3);
   const RowRange own = ranges.of(processes()->rank());
   const MultiVector<double, HostSpace> motions = test::rigid_body_motions(alone_, cubes);
-  const HostCsrMatrix<double> part = shared(A, ranges);
+  const DistributedCsr<double, HostSpace> part = shared(A, ranges);
   SparseOperator<double, HostContext> of_A(together_, part.view()), alone_A(alone_, A.view());
   Preconditioner M(together_, part.view(),
                    {.near_null = {motions.view().data() + own.first * motions.ld(), own.local, 6,
@@ -192,7 +192,7 @@ TEST_F(DistributedMultigrid, AllProcessesRefuseAlike) {
   HostCsrMatrix<double> A = generate<double>(alone_, {"laplace2d", {30, 31}});
   const RowRanges ranges = balanced(A);
   const auto refusal = [&](const MultigridOptions& options) -> std::string {
-    const HostCsrMatrix<double> part = shared(A, ranges);
+    const DistributedCsr<double, HostSpace> part = shared(A, ranges);
     try {
       Preconditioner M(together_, part.view(), options);
     } catch (const InvalidArgument& error) {
