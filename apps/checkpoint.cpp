@@ -21,7 +21,7 @@ std::string fact(std::string_view name, Index rows, Index cols, uLong sum) {
 }
 
 std::string fact(std::string_view name, const Matrix& A) {
-  const CsrView<double, HostSpace> view = A.view();
+  const CsrView<double, HostSpace> view = A.distributed_view().own;
   uLong sum = add(0, view.row_offsets, view.rows + 1, sizeof(std::int64_t));
   sum = add(sum, view.columns, view.nnz, sizeof(std::int32_t));
   return fact(name, view.rows, view.cols, add(sum, view.values, view.nnz, sizeof(double)));
