@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import _core
 from . import _device_solve as on_device
@@ -13,35 +15,88 @@ from ._inputs import matrix
 from ._solve import Options, callers_names
 
 
-class SpectralDensity:
-    """Estimated numbers of eigenvalues of a symmetric matrix in intervals."""
+@dataclass(frozen=True)
+class _Estimate:
+    """What a spectral density is computed from. Equal ones give equal bits on one machine."""
 
-    def __init__(self, core: _core.SpectralDensity):
-        self._core = core
+    A: Any
+    settings: dict[str, Any]
+    device: str
+    threads: int
+
+    def compute(self) -> tuple[_core.SpectralDensity, _Estimate]:
+        """The density, and this with what can be pickled in place of A."""
+        operand = matrix(self.A, "A")
+        options = Options({"device": self.device, "threads": self.threads}, "raise")
+        if isinstance(operand, DeviceOperand):
+            with callers_names({}), options.device_of(operand.library) as found:
+                density = on_device.density(operand, found, **self.settings)
+        else:
+            with callers_names({}), options.device_for(operand.is_stored) as found:
+                density = _core.spectral_density(found, operand.core, **self.settings)
+        if not density.finite:
+            raise ValueError("A: products with A are not finite")
+        if isinstance(operand, DeviceOperand) or not operand.is_stored:
+            return density, self
+        offsets, columns, values = operand.core.arrays()
+        entries = sp.csr_array((values, columns, offsets), shape=operand.shape)
+        return density, replace(self, A=entries)
+
+
+class SpectralDensity:
+    """Estimated numbers of eigenvalues of a symmetric matrix in intervals.
+
+    It refers to the matrix. A pickle of it holds the entries of the matrix, from which the first
+    count after the pickle is read computes the estimate again: do not change the matrix before."""
+
+    def __init__(self, estimate: _Estimate):
+        self._found: _core.SpectralDensity | None
+        self._found, self._estimate = estimate.compute()
+        self._order = self._found.order
+        self._bounds = (self._found.lower, self._found.upper)
+        self._resolution = self._found.resolution
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_found": None}
+
+    def __copy__(self) -> SpectralDensity:
+        return self  # nothing in it changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SpectralDensity:
+        return self
+
+    @property
+    def _density(self) -> _core.SpectralDensity:
+        if self._found is None:
+            found, _ = self._estimate.compute()
+            if not np.allclose([found.lower, found.upper], self._bounds, rtol=1e-6):
+                raise ValueError("A was changed between the estimate and its pickle")
+            self._found = found
+        return self._found
 
     @property
     def order(self) -> int:
         """The number of all eigenvalues."""
-        return self._core.order
+        return self._order
 
     @property
     def bounds(self) -> tuple[float, float]:
         """An interval that contains the spectrum and is hardly wider."""
-        return self._core.lower, self._core.upper
+        return self._bounds
 
     @property
     def resolution(self) -> float:
         """The distance over which eigenvalues are smoothed."""
-        return self._core.resolution
+        return self._resolution
 
     def count(self, a: float, b: float) -> tuple[float, float]:
         """The estimated number of eigenvalues in [a, b] and its standard deviation."""
-        found = self._core.count(a, b)
+        found = self._density.count(a, b)
         return found.count, found.deviation
 
     def histogram(self, bins: int = 100) -> tuple[np.ndarray, np.ndarray]:
         """(counts, edges) of equal parts of the spectrum, as `numpy.histogram` gives them."""
-        counts = np.array([part.count for part in self._core.histogram(bins)])
+        counts = np.array([part.count for part in self._density.histogram(bins)])
         return counts, np.linspace(*self.bounds, bins + 1)
 
     def __repr__(self) -> str:
@@ -65,17 +120,7 @@ def spectral_density(
     """Estimates how many eigenvalues of a symmetric A lie where, by the kernel polynomial method
     with random vectors. resolution 0: a 300th of the spectrum's width. Raises ValueError if products
     with A are not finite."""
-    operand = matrix(A, "A")
-    options = Options({"device": device, "threads": threads}, "raise")
     settings: dict[str, Any] = dict(
         resolution=resolution, vectors=vectors, max_degree=max_degree, seed=seed
     )
-    if isinstance(operand, DeviceOperand):
-        with callers_names({}), options.device_of(operand.library) as found:
-            density = on_device.density(operand, found, **settings)
-    else:
-        with callers_names({}), options.device_for(operand.is_stored) as found:
-            density = _core.spectral_density(found, operand.core, **settings)
-    if not density.finite:
-        raise ValueError("A: products with A are not finite")
-    return SpectralDensity(density)
+    return SpectralDensity(_Estimate(A, settings, device, threads))
