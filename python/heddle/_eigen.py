@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._device_arrays import library_of
-from ._inputs import block, matrix, optional_block, optional_matrix, stored
+from ._inputs import block, is_dense, listed, matrix, optional_block, optional_matrix, stored
 from ._pencil import Pencil
 from ._result import Result
 from ._seed import seed_of
@@ -57,6 +57,7 @@ def _check_sizes(ncv: int | None, k: int, order: int) -> None:
 
 
 def _pencil(A: Any, M: Any, v0: Any, name: str = "M") -> Prepared:
+    v0 = listed(v0, "v0")
     order = np.shape(v0)[0] if v0 is not None and np.ndim(v0) else None
     operand = matrix(A, "A", order=order, library=library_of(v0, "v0"))
     library = getattr(operand, "library", None)
@@ -184,7 +185,7 @@ def _one_norms(A: Any, B: Any) -> tuple[float, float]:
     for X, name in ((A, "A"), (B, "B")):
         if X is None:
             norms.append(1.0)
-        elif callable(X) or not (sp.issparse(X) or isinstance(X, np.ndarray)):
+        elif callable(X) or not (sp.issparse(X) or is_dense(X)):
             raise ValueError(
                 f"retResidualNormsHistory needs the 1-norm of {name}, which must be a sparse "
                 "matrix or an array; return_stats=True gives relative residuals"

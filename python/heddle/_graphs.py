@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def _adjacency(graph: Any) -> Any:
-    """The adjacency matrix without stored zeros, which are no edges. Integers become doubles."""
-    if isinstance(graph, (list, tuple)):
-        graph = np.asarray(graph)
-    if isinstance(scalar := getattr(graph, "dtype", None), np.dtype) and scalar.kind in "biu":
-        graph = graph.astype(np.float64)
+    """The adjacency matrix without stored zeros, which are no edges."""
     adjacency = stored(graph, "graph")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(f"the adjacency matrix of a graph is square, not {adjacency.shape}")

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import _core
 from . import _device_inputs as device
 from ._device_arrays import DeviceOperand, Library, library_of
-from ._scalars import INT32_MAX, check_finite, check_scalar
+from ._scalars import INT32_MAX, check_exact, check_exact_array, check_finite, scalar_of
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,58 @@ def _without_torch(A: Any) -> Any:
     return sp.csr_array(parts, shape=tuple(A.shape))
 
 
+def _is_table(A: Any) -> bool:
+    """Whether A is a DataFrame or a Series of pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(A, (pandas.DataFrame, pandas.Series))
+
+
+def _without_pandas(A: Any, name: str) -> Any:
+    """A DataFrame or a Series of pandas as an array, or, if it is stored sparse, as a sparse one. What
+    is none is returned."""
+    if not _is_table(A):
+        return A
+    import pandas
+
+    columns = [A] if A.ndim == 1 else [A.iloc[:, j] for j in range(A.shape[1])]
+    if A.ndim == 2 and columns and all(isinstance(c.dtype, pandas.SparseDtype) for c in columns):
+        return A.sparse.to_coo()
+    for j, column in enumerate(columns):
+        if not pandas.api.types.is_numeric_dtype(column.dtype):
+            label = name if A.ndim == 1 else f"the column {column.name!r} of {name}"
+            raise TypeError(f"{label} has the type {column.dtype}; heddle takes numbers")
+        if column.dtype.kind in "iu" and not column.isna().any():
+            integers = column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8"))
+            check_exact(integers, name, lambda i, j=j: (i,) if A.ndim == 1 else (i, j))
+    values = A.to_numpy()
+    return values if values.dtype != object else A.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _as_array(A: Any, name: str) -> np.ndarray:
+    """An array of what is one or a nested list."""
+    try:
+        return np.asarray(_without_pandas(A, name))
+    except ValueError as error:
+        if not isinstance(A, (list, tuple)):
+            raise
+        raise ValueError(f"{name}: its rows are lists of different lengths") from error
+
+
+def listed(X: Any, name: str) -> Any:
+    """A list as an array, and anything else as it is."""
+    return _as_array(X, name) if isinstance(X, (list, tuple)) else X
+
+
+def _as_doubles(A: Any, name: str) -> Any:
+    """A sparse matrix of integers or booleans as one of doubles. Duplicates are summed as doubles."""
+    if A.dtype.kind not in "biu":
+        return A
+    if A.dtype.itemsize == 8:
+        entries = A.tocoo()
+        check_exact(entries.data, name, lambda i: (entries.row[i], entries.col[i]))
+    return A.astype(np.float64)
+
+
 def _check_host(A: Any, name: str) -> None:
     library = library_of(A, name)
     if library is not None:
@@ -109,16 +161,20 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
     _check_host(A, name)
     if _is_graph(A):
         return _graph_matrix(A)
+    A = _without_pandas(A, name)
     if sp.issparse(A):
         _check_2d(A, name)
+        A = _as_doubles(A, name)
         if A.format == "csc" and symmetric and A.shape[0] == A.shape[1]:
             A = A.T
         elif A.format != "csr":
             A = A.tocsr()
     else:
-        A = np.asarray(A)
+        A = _as_array(A, name)
         _check_2d(A, name)
-        A = sp.csr_array(A.astype(check_scalar(A.dtype, name), copy=False))
+        scalar = scalar_of(A.dtype, name)
+        check_exact_array(A, name)
+        A = sp.csr_array(A.astype(scalar, copy=False))
     if not A.has_canonical_format:
         A = A.copy()
         A.sum_duplicates()
@@ -127,9 +183,10 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
 
 def csr(A: Any, name: str, symmetric: bool = False) -> Operand:
     """A stored matrix. Values of 64 bits and column indices of 32 bits are not copied."""
-    dtype = check_scalar(A.dtype, name) if sp.issparse(A) else None
+    if sp.issparse(A):
+        scalar_of(A.dtype, name)  # before a conversion, which may refuse it in other words
     A = stored(A, name, symmetric)
-    dtype = dtype or check_scalar(A.dtype, name)
+    dtype = scalar_of(A.dtype, name)
     if max(A.shape) > INT32_MAX:
         raise ValueError(f"{name} has the shape {A.shape}; rows and columns up to 2^31 - 1 are known")
     columns = np.ascontiguousarray(A.indices, dtype=np.int32)
@@ -154,7 +211,8 @@ def _checked_product(
                 f"{name} returned the shape {Y.shape} for a block of shape {X.shape}, "
                 f"not {(rows, X.shape[1])}"
             )
-        check_scalar(Y.dtype, f"the result of {name}")
+        scalar_of(Y.dtype, f"the result of {name}")
+        check_exact_array(Y, f"the result of {name}")
         return Y.astype(np.float64, copy=False)
 
     return checked
@@ -163,7 +221,7 @@ def _checked_product(
 def function(product: Callable[[np.ndarray], Any], shape: Any, dtype: Any, name: str) -> Operand:
     """A matrix given by its product with blocks."""
     rows, cols = (int(size) for size in shape)
-    scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
+    scalar = np.dtype(np.float64) if dtype is None else scalar_of(dtype, name)
     checked = _checked_product(product, rows, name)
     return Operand(_core.Matrix.from_function(rows, cols, checked), scalar, checked)
 
@@ -207,12 +265,17 @@ def matrix(
         return csr(A, name, symmetric)
     raise TypeError(
         f"{name} is a {type(A).__name__}; heddle takes sparse matrices of SciPy, arrays, graphs "
-        "of networkx, linear operators, functions of blocks, and tensors"
+        "of networkx, tables of pandas, linear operators, functions of blocks, and tensors"
     )
 
 
 def _lies_on_host(A: Any) -> bool:
-    return sp.issparse(A) or _is_graph(A) or isinstance(A, (np.ndarray, list, tuple))
+    return sp.issparse(A) or _is_graph(A) or is_dense(A)
+
+
+def is_dense(A: Any) -> bool:
+    """Whether A is an array, a nested list or a table of pandas, in host memory."""
+    return _is_table(A) or isinstance(A, (np.ndarray, list, tuple))
 
 
 def operator(
@@ -247,8 +310,9 @@ def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
     X = _without_torch(X)
     if sp.issparse(X):
         raise TypeError(f"{name} is sparse, it must be an array: pass {name}.toarray()")
-    X = np.asarray(X)
-    dtype = check_scalar(X.dtype, name)
+    X = _as_array(X, name)
+    dtype = scalar_of(X.dtype, name)
+    check_exact_array(X, name)
     if X.ndim == 1:
         X = X[:, None]
     if X.ndim != 2:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._device_arrays import library_of
-from ._inputs import block, matrix, optional_block, optional_matrix
+from ._inputs import block, listed, matrix, optional_block, optional_matrix
 from ._result import Result
 from ._singular import adjoint_pair
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
@@ -74,6 +74,7 @@ def cg(
     blocks; without one, `preconditioner` chooses. `callback` gets a `State` rather than x.
     `extras`: see `Extras`. Failures are told by info unless `on_failure` says otherwise.
     """
+    b = listed(b, "b")
     library = library_of(b, "b")
     operand = matrix(A, "A", order=np.shape(b)[0] if np.ndim(b) else None, library=library)
     rhs, scalar = block(b, "b", operand.shape[0])
@@ -116,6 +117,7 @@ def lstsq(
     |A^T r - damp^2 x| / |A^T b|.
     `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
     """
+    b = listed(b, "b")
     operand, transposed = adjoint_pair(A)
     rhs, scalar = block(b, "b", operand.shape[0])
     guess = optional_block(x0, "x0", operand.shape[1])
