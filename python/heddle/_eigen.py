@@ -10,16 +10,24 @@ import scipy.sparse as sp
 
 from ._device_arrays import library_of
 from ._inputs import block, is_dense, listed, matrix, optional_block, optional_matrix, stored
-from ._pencil import Pencil
+from ._pencil import NAMES, Pencil
 from ._result import Result
 from ._seed import seed_of
-from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
+from ._solve import Options, Prepared, iteration_limit, judge, run, symmetrized, with_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._solve import Extras
 
+_LOBPCG_NAMES = {
+    "nev": "the number of columns of X",
+    "initial_guess": "X",
+    "constraints": "Y",
+    "preconditioner": "M",
+    "tolerance": "tol",
+    "max_iterations": "maxiter",
+}
 _WHICH = ("LM", "SM", "LA", "SA", "BE")
 
 
@@ -104,13 +112,16 @@ def eigsh(
     options = Options(
         dict(extras),
         "raise",
+        NAMES,
         nev=k,
         tolerance=tol,
         max_iterations=iteration_limit(maxiter),
     )
     options.default_tolerance(problem.dtype)
     if rng is not None:
-        options.request["seed"] = seed_of(rng)
+        options.request["seed"] = seed_of(rng, "rng")
+    problem, asymmetry = symmetrized(problem, options, NAMES)
+    options.symmetrize = None
     pencil = Pencil(problem, options, k)
     if sigma is not None or which == "SM":
         result = pencil.nearest(sigma or 0.0)
@@ -120,6 +131,7 @@ def eigsh(
         result = pencil.both_ends()
     else:
         result = pencil.end("largest" if which == "LA" else "smallest")
+    result.asymmetry = asymmetry
     judge(result, options)
     return with_stats(_ascending(result, problem, return_eigenvectors), result, options)
 
@@ -145,13 +157,14 @@ def eigsh_interval(
     options = Options(
         dict(extras),
         "raise",
+        NAMES,
         nev=min(k, problem.A.shape[0]),
         interval=interval,
         tolerance=tol,
         max_iterations=iteration_limit(maxiter),
     )
     options.default_tolerance(problem.dtype)
-    result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
+    result = judge(run(problem, options, NAMES), options)
     if result.straddles.any() and options.on_failure != "return":
         values = ", ".join(f"{value:.12g}" for value in result.eigenvalues[result.straddles])
         warnings.warn(
@@ -241,6 +254,7 @@ def lobpcg(
     options = Options(
         {"method": "lobpcg", **extras},
         "warn",
+        _LOBPCG_NAMES,
         nev=guess.shape[1],
         which="largest" if largest else "smallest",
         max_iterations=iteration_limit(maxiter),
@@ -252,9 +266,7 @@ def lobpcg(
     history = _LobpcgHistory(norms, options.callback)
     if retLambdaHistory or retResidualNormsHistory:
         options.callback = history
-    names = {"nev": "the number of columns of X", "initial_guess": "X", "constraints": "Y"}
-    names |= {"preconditioner": "M", "tolerance": "tol", "max_iterations": "maxiter"}
-    result = judge(run(problem, options, names), options)
+    result = judge(run(problem, options, _LOBPCG_NAMES), options)
     if verbosityLevel > 0:
         print(result)
     values = problem.returned(result.eigenvalues.astype(problem.dtype))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Union
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import _core
 from . import _device_inputs as device
 from ._device_arrays import DeviceOperand, Library, library_of
+from ._messages import NEARLY_SYMMETRIC
 from ._scalars import INT32_MAX, check_exact, check_exact_array, check_finite, scalar_of
 
 
@@ -45,21 +47,52 @@ class Operand:
 AnyOperand = Union[Operand, DeviceOperand]
 
 
-def averaged(operand: AnyOperand, name: str) -> tuple[Operand, float]:
-    """(A + A^T)/2, and the largest |a_ij - a_ji| relative to the largest entry."""
-    if not isinstance(operand, Operand) or not operand.is_stored:
-        raise ValueError(f"symmetrize='average': {name} must be stored, in host memory")
-    rows, cols = operand.shape
-    if rows != cols:
-        raise ValueError(f"symmetrize='average': {name} is {rows} x {cols}, it must be square")
+def _entries(operand: Operand) -> Any:
     offsets, columns, values = operand.core.arrays()
-    A = sp.csr_array((values, columns, offsets), shape=operand.shape)
+    return sp.csr_array((values, columns, offsets), shape=operand.shape)
+
+
+def _triangle(A: Any) -> str | None:
+    """"lower" or "upper", if A has entries in this triangle alone and not on the diagonal alone."""
+    lower, upper = (part.count_nonzero() for part in (sp.tril(A, -1), sp.triu(A, 1)))
+    if (lower == 0) == (upper == 0):
+        return None
+    return "lower" if lower else "upper"
+
+
+def asymmetry_of(operand: Operand) -> tuple[str | None, float]:
+    """The triangle of a matrix that has all of its entries, and the largest |a_ij - a_ji| relative to
+    the largest entry."""
+    A = _entries(operand)
     largest = abs(A).max() if A.nnz else 0.0
     difference = abs(A - A.T).max() if A.nnz else 0.0
-    if difference == 0:
+    return _triangle(A), float(difference / largest) if largest else 0.0
+
+
+def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]:
+    """A symmetric matrix for one that is not, and the largest |a_ij - a_ji| relative to the largest
+    entry. `how`: "average" for (A + A^T)/2, "triangle" for the one that the entries of a triangle
+    stand for, whose asymmetry is 0."""
+    if not isinstance(operand, Operand) or not operand.is_stored:
+        raise ValueError(f"symmetrize={how!r}: {name} must be stored, in host memory")
+    rows, cols = operand.shape
+    if rows != cols:
+        raise ValueError(f"symmetrize={how!r}: {name} is {rows} x {cols}, it must be square")
+    found, asymmetry = asymmetry_of(operand)
+    if not asymmetry:
         return operand, 0.0
-    symmetric = csr((A / 2 + A.T / 2).tocsr(), name)
-    return replace(symmetric, dtype=operand.dtype), float(difference / largest)
+    A = _entries(operand)
+    if how == "average":
+        if found is not None and asymmetry > NEARLY_SYMMETRIC:
+            raise ValueError(
+                f"symmetrize='average' would halve the entries of {name}, which has them in its "
+                f"{found} triangle alone: symmetrize='triangle' mirrors them"
+            )
+        return replace(csr((A / 2 + A.T / 2).tocsr(), name), dtype=operand.dtype), asymmetry
+    if found is None:
+        raise ValueError(f"symmetrize='triangle': {name} has entries in both of its triangles")
+    mirrored = A + (A - sp.diags_array(A.diagonal())).T
+    return replace(csr(mirrored.tocsr(), name), dtype=operand.dtype), 0.0
 
 
 def _is_graph(A: Any) -> bool:
@@ -98,6 +131,10 @@ def _is_table(A: Any) -> bool:
     return pandas is not None and isinstance(A, (pandas.DataFrame, pandas.Series))
 
 
+def _in_column(j: int, i: int) -> tuple[int, int]:
+    return i, j
+
+
 def _without_pandas(A: Any, name: str) -> Any:
     """A DataFrame or a Series of pandas as an array, or, if it is stored sparse, as a sparse one. What
     is none is returned."""
@@ -114,7 +151,10 @@ def _without_pandas(A: Any, name: str) -> Any:
             raise TypeError(f"{label} has the type {column.dtype}; heddle takes numbers")
         if column.dtype.kind in "iu" and not column.isna().any():
             integers = column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8"))
-            check_exact(integers, name, lambda i, j=j: (i,) if A.ndim == 1 else (i, j))
+            if A.ndim == 1:
+                check_exact_array(integers, name)
+            else:
+                check_exact(integers, name, partial(_in_column, j))
     values = A.to_numpy()
     return values if values.dtype != object else A.to_numpy(dtype=np.float64, na_value=np.nan)
 

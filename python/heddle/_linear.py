@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
     from ._solve import Extras
 
-_NAMES = {"rhs": "b", "initial_guess": "x0", "preconditioner": "M", "max_iterations": "maxiter"}
+_NAMES = {
+    "rhs": "b",
+    "initial_guess": "x0",
+    "preconditioner": "M",
+    "max_iterations": "maxiter",
+    "tolerance": "rtol",
+    "normal_equations": "lstsq",
+}
 
 
 def _tolerance(b: Any, rtol: float, atol: float) -> float:
@@ -91,7 +98,7 @@ def cg(
     )
     tolerance = min(_tolerance(rhs, rtol, atol), 0.5)  # above 1 even x = 0 would meet it
     options = Options(
-        dict(extras), "return", tolerance=tolerance, max_iterations=iteration_limit(maxiter)
+        dict(extras), "return", _NAMES, tolerance=tolerance, max_iterations=iteration_limit(maxiter)
     )
     result = judge(_solutions(problem, options), options)
     x = result.vectors.reshape(np.shape(b))
@@ -130,7 +137,12 @@ def lstsq(
         dtype=np.promote_types(operand.dtype, scalar),
     )
     options = Options(
-        dict(extras), "raise", tolerance=rtol, damp=damp, max_iterations=iteration_limit(maxiter)
+        dict(extras),
+        "raise",
+        _NAMES,
+        tolerance=rtol,
+        damp=damp,
+        max_iterations=iteration_limit(maxiter),
     )
     result = judge(_solutions(problem, options), options)
     x = result.vectors[:, 0] if np.ndim(b) == 1 else result.vectors

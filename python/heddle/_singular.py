@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
     from ._solve import Extras
 
-_NAMES = {"nev": "k", "tolerance": "tol", "max_iterations": "maxiter"}
+_NAMES = {
+    "nev": "k",
+    "tolerance": "tol",
+    "max_iterations": "maxiter",
+    "normal_equations": "svds",
+}
 
 
 def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
@@ -87,6 +92,7 @@ def svds(
     asked = Options(
         dict(extras),
         "raise",
+        _NAMES,
         nev=k,
         which="largest" if which == "LM" else "smallest",
         tolerance=tol,
@@ -94,7 +100,8 @@ def svds(
     )
     asked.default_tolerance(operand.dtype)
     if rng is not None or random_state is not None:
-        asked.request["seed"] = seed_of(random_state if rng is None else rng)
+        name = "random_state" if rng is None else "rng"
+        asked.request["seed"] = seed_of(random_state if rng is None else rng, name)
     if solver == "lobpcg":
         asked.request.setdefault("method", "lobpcg")
     problem = Prepared(

@@ -16,8 +16,9 @@ import numpy as np
 from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand, Library, library_of
-from ._errors import ConvergenceWarning, FieldError, Interrupted, NotConverged
-from ._inputs import AnyOperand, Operand, averaged, block, matrix, optional_matrix
+from ._errors import ConvergenceWarning, Interrupted, NotConverged
+from ._inputs import AnyOperand, Operand, asymmetry_of, block, matrix, optional_matrix, symmetric
+from ._messages import callers_names, renamed_reason, way_to_symmetry
 from ._result import Result, result_of
 from ._seed import seed_of
 
@@ -42,7 +43,8 @@ class Extras(TypedDict, total=False):
     progress: whether to show a bar, which needs tqdm.
     return_stats: whether to return the `Result`, too, as the last value.
     symmetrize: "average" takes (A + A^T)/2 in place of A and of B, which rounding or printing has
-        made unsymmetric. `Result.asymmetry` says by how much.
+        made unsymmetric. `Result.asymmetry` says by how much. "triangle" completes matrices that
+        have entries in one triangle alone.
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
@@ -61,7 +63,7 @@ class Extras(TypedDict, total=False):
     callback: Callable[[_core.State], bool | None] | None
     progress: bool
     return_stats: bool
-    symmetrize: Literal["average"] | None
+    symmetrize: Literal["average", "triangle"] | None
     on_failure: OnFailure
     block_size: int
     criterion: str
@@ -183,7 +185,15 @@ def _number_of_devices(devices: Any) -> int:
 class Options:
     """The extras of a call, separated into those for the library and those for this package."""
 
-    def __init__(self, extras: dict[str, Any], on_failure: OnFailure, **options: Any):
+    def __init__(
+        self,
+        extras: dict[str, Any],
+        on_failure: OnFailure,
+        names: dict[str, str] | None = None,
+        **options: Any,
+    ):
+        """`names`: the caller's names for the library's fields. `options`: what the caller has
+        arguments of its own for, as fields of the library."""
         extras = dict(extras)
         self.device: str = extras.pop("device", "auto")
         self.devices = _number_of_devices(extras.pop("devices", 1))
@@ -198,8 +208,10 @@ class Options:
                 f"on_failure is {self.on_failure!r}, not one of 'raise', 'warn', 'return'"
             )
         self.symmetrize: str | None = extras.pop("symmetrize", None)
-        if self.symmetrize not in (None, "average"):
-            raise ValueError(f"symmetrize is {self.symmetrize!r}, not 'average' or None")
+        if self.symmetrize not in (None, "average", "triangle"):
+            raise ValueError(
+                f"symmetrize is {self.symmetrize!r}, not one of 'average', 'triangle', None"
+            )
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback is a {type(self.callback).__name__}, not a function")
         if extras.get("time_limit", 0) is None:
@@ -207,8 +219,9 @@ class Options:
         if "seed" in extras:
             extras["seed"] = seed_of(extras["seed"])
         if twice := options.keys() & extras.keys():
-            names = ", ".join(sorted(twice))
-            raise TypeError(f"{names}: this function has an argument of its own for it")
+            fields = ", ".join(sorted(twice))
+            own = ", ".join((names or {}).get(field, field) for field in sorted(twice))
+            raise TypeError(f"{fields}: this function has an argument of its own for it: {own}")
         self.request: dict[str, Any] = {**options, **extras}
         # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
         self.rounding = 0.0
@@ -292,15 +305,6 @@ class _Watch:
             self._bar.close()
 
 
-@contextmanager
-def callers_names(names: dict[str, str]) -> Iterator[None]:
-    """Errors of the library with the caller's names for its fields."""
-    try:
-        yield
-    except FieldError as error:
-        raise ValueError(names.get(error.field, error.field) + error.message) from None
-
-
 def _core_of(operand: AnyOperand | None) -> _core.Matrix | None:
     assert not isinstance(operand, DeviceOperand)
     return None if operand is None else operand.core
@@ -349,27 +353,45 @@ def _host_problem(problem: Prepared, request: dict[str, Any]) -> _core.Problem:
     )
 
 
-def symmetrized(problem: Prepared, options: Options) -> tuple[Prepared, float]:
+def symmetrized(
+    problem: Prepared, options: Options, names: dict[str, str] | None = None
+) -> tuple[Prepared, float]:
     """The problem with symmetric matrices, if the caller asked for it, and the larger asymmetry of
     both before."""
-    if options.symmetrize is None:
+    how = options.symmetrize
+    if how is None:
         return problem, 0.0
+    names = names or {}
     if problem.normal_equations:
-        raise ValueError("symmetrize='average' does not go with normal_equations")
-    A, asymmetry = averaged(problem.A, "A")
+        name = names.get("normal_equations", "normal_equations")
+        raise ValueError(f"symmetrize={how!r} does not go with {name}, for which A need not be symmetric")
+    A, asymmetry = symmetric(problem.A, "A", how)
     if problem.B is None:
         return replace(problem, A=A), asymmetry
-    B, of_B = averaged(problem.B, "B")
+    B, of_B = symmetric(problem.B, names.get("B", "B"), how)
     return replace(problem, A=A, B=B), max(asymmetry, of_B)
+
+
+def way_out_of(problem: Prepared) -> Callable[[str], str]:
+    """What `callers_names` adds to the message that a matrix of the problem is not symmetric."""
+
+    def way_out(field: str) -> str:
+        operand = getattr(problem, field, None)
+        if field not in ("A", "B") or not isinstance(operand, Operand):
+            return ""
+        return way_to_symmetry(*asymmetry_of(operand))
+
+    return way_out
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
     """Solves the problem. `names`: the caller's names for the library's fields, for messages."""
-    problem, asymmetry = symmetrized(problem, options)
+    names = names or {}
+    problem, asymmetry = symmetrized(problem, options, names)
     request, library = dict(options.request), problem.library
-    _check_places(problem, names or {})
+    _check_places(problem, names)
     with (
-        callers_names(names or {}),
+        callers_names(names, way_out_of(problem)),
         closing(_Watch(options)) as watch,
         options.device_of(library) if library else options.device_for(problem.all_stored) as device,
     ):
@@ -382,6 +404,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
         else:
             result = on_device.solved(problem, library, device, request, **told)
     result.asymmetry = asymmetry
+    renamed_reason(result, names)
     options.stopped = watch.ended_by_callback
     logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
     interrupted = result.status == "interrupted" and not watch.ended_by_callback
@@ -530,7 +553,8 @@ def plan(problem: Any, **options: Any) -> Plan:
     given, _ = symmetrized(prepared(problem), asked)
     request, library = dict(asked.request), given.library
     _check_places(given, {})
-    with asked.device_of(library) if library else asked.device_for(given.all_stored) as device:
+    way_out = callers_names({}, way_out_of(given))
+    with way_out, asked.device_of(library) if library else asked.device_for(given.all_stored) as device:
         if library is None:
             core = _host_problem(given, request)
             made = _core.plan(device, request, core, null_vector_sizes=given.null_vector_sizes)

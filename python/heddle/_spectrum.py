@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
-from ._inputs import matrix
-from ._solve import Options, callers_names
+from ._inputs import matrix, symmetric
+from ._messages import callers_names
+from ._solve import Options, Prepared, way_out_of
 
 
 @dataclass(frozen=True)
@@ -23,16 +24,21 @@ class _Estimate:
     settings: dict[str, Any]
     device: str
     threads: int
+    symmetrize: str | None = None
 
     def compute(self) -> tuple[_core.SpectralDensity, _Estimate]:
         """The density, and this with what can be pickled in place of A."""
         operand = matrix(self.A, "A")
-        options = Options({"device": self.device, "threads": self.threads}, "raise")
+        place = {"device": self.device, "threads": self.threads}
+        options = Options({**place, "symmetrize": self.symmetrize}, "raise")
+        if self.symmetrize is not None:
+            operand, _ = symmetric(operand, "A", self.symmetrize)
+        words = callers_names({}, way_out_of(Prepared(operand)))
         if isinstance(operand, DeviceOperand):
-            with callers_names({}), options.device_of(operand.library) as found:
+            with words, options.device_of(operand.library) as found:
                 density = on_device.density(operand, found, **self.settings)
         else:
-            with callers_names({}), options.device_for(operand.is_stored) as found:
+            with words, options.device_for(operand.is_stored) as found:
                 density = _core.spectral_density(found, operand.core, **self.settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")
@@ -40,7 +46,7 @@ class _Estimate:
             return density, self
         offsets, columns, values = operand.core.arrays()
         entries = sp.csr_array((values, columns, offsets), shape=operand.shape)
-        return density, replace(self, A=entries)
+        return density, replace(self, A=entries, symmetrize=None)
 
 
 class SpectralDensity:
@@ -114,6 +120,7 @@ def spectral_density(
     vectors: int = 32,
     max_degree: int = 16384,
     seed: int = 42,
+    symmetrize: Literal["average", "triangle"] | None = None,
     device: str = "auto",
     threads: int = 0,
 ) -> SpectralDensity:
@@ -123,4 +130,4 @@ def spectral_density(
     settings: dict[str, Any] = dict(
         resolution=resolution, vectors=vectors, max_degree=max_degree, seed=seed
     )
-    return SpectralDensity(_Estimate(A, settings, device, threads))
+    return SpectralDensity(_Estimate(A, settings, device, threads, symmetrize))
