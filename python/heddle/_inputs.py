@@ -39,15 +39,15 @@ class Operand:
         """The product with a block of doubles."""
         if self.product is not None:
             return self.product(X)
-        offsets, columns, values = self.core.arrays()
-        result: np.ndarray = sp.csr_array((values, columns, offsets), shape=self.shape) @ X
+        result: np.ndarray = entries_of(self) @ X
         return result
 
 
 AnyOperand = Union[Operand, DeviceOperand]
 
 
-def _entries(operand: Operand) -> Any:
+def entries_of(operand: Operand) -> Any:
+    """A stored matrix as a sparse array of SciPy on the same memory."""
     offsets, columns, values = operand.core.arrays()
     return sp.csr_array((values, columns, offsets), shape=operand.shape)
 
@@ -63,7 +63,7 @@ def _triangle(A: Any) -> str | None:
 def asymmetry_of(operand: Operand) -> tuple[str | None, float]:
     """The triangle of a matrix that has all of its entries, and the largest |a_ij - a_ji| relative to
     the largest entry."""
-    A = _entries(operand)
+    A = entries_of(operand)
     largest = abs(A).max() if A.nnz else 0.0
     difference = abs(A - A.T).max() if A.nnz else 0.0
     return _triangle(A), float(difference / largest) if largest else 0.0
@@ -81,7 +81,7 @@ def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]
     found, asymmetry = asymmetry_of(operand)
     if not asymmetry:
         return operand, 0.0
-    A = _entries(operand)
+    A = entries_of(operand)
     if how == "average":
         if found is not None and asymmetry > NEARLY_SYMMETRIC:
             raise ValueError(

@@ -429,10 +429,10 @@ def judge(result: Result, options: Options) -> Result:
     return result
 
 
-def iteration_limit(maxiter: int | None) -> int:
-    """The library's max_iterations, whose 0 is the default of a method."""
+def iteration_limit(maxiter: int | None, name: str = "maxiter") -> int:
+    """The library's max_iterations, whose 0 is the default of a method. `name`: the caller's."""
     if maxiter is not None and maxiter < 1:
-        raise ValueError(f"maxiter is {maxiter}, not 1 or more; None is the default")
+        raise ValueError(f"{name} is {maxiter}, not 1 or more; None is the default")
     return maxiter or 0
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
-from ._inputs import matrix, symmetric
+from ._inputs import entries_of, matrix, symmetric
 from ._messages import callers_names
 from ._solve import Options, Prepared, way_out_of
 
@@ -44,9 +43,7 @@ class _Estimate:
             raise ValueError("A: products with A are not finite")
         if isinstance(operand, DeviceOperand) or not operand.is_stored:
             return density, self
-        offsets, columns, values = operand.core.arrays()
-        entries = sp.csr_array((values, columns, offsets), shape=operand.shape)
-        return density, replace(self, A=entries, symmetrize=None)
+        return density, replace(self, A=entries_of(operand), symmetrize=None)
 
 
 class SpectralDensity:
