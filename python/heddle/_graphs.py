@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ._inputs import Operand, csr, stored
-from ._pencil import Pencil
+from ._pencil import NAMES, Pencil
 from ._solve import Options, Prepared, judge, with_stats
 
 if TYPE_CHECKING:
@@ -28,33 +29,53 @@ def _adjacency(graph: Any) -> Any:
     return adjacency
 
 
-def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> Any:
-    """k pairs of the Laplacian beside that of a connected graph's eigenvalue 0, the degrees of the
-    vertices, and the options."""
+def _null_vectors(labels: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
+    """Orthonormal vectors that the Laplacian of a graph of more than `count` components maps to 0, all
+    orthogonal to the one with the entries `sizes`. `labels`: the component of each vertex."""
+    weights = np.sqrt(np.bincount(labels, sizes**2))  # norms of the vectors of the components
+    first = weights / np.linalg.norm(weights)
+    # The reflection that maps the first unit vector to -`first`. Its other columns are orthogonal.
+    mirror = first.copy()
+    mirror[0] += 1
+    columns = np.eye(len(first), count, k=-1)
+    columns -= np.outer(mirror, mirror[1 : count + 1]) / mirror[0]
+    return columns[labels] * (sizes / weights[labels])[:, None]
+
+
+def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name: str) -> Any:
+    """k pairs of the Laplacian beside that of the eigenvalue 0 of a connected graph, the sizes of the
+    entries of this one's vector, and the options. `name`: of the argument k."""
     adjacency = _adjacency(graph)
     order = adjacency.shape[0]
     if order == 1:
         raise ValueError("the graph has 1 vertex, so its Laplacian has no eigenvector but the first")
     if not 1 <= k < order:
         raise ValueError(
-            f"{k} eigenvectors beside the first are wanted; of a graph with {order} vertices "
-            f"1 to {order - 1} can be found"
+            f"{name} is {k}; of a graph with {order} vertices 1 to {order - 1} eigenvectors beside "
+            "the first can be found"
         )
-    components = connected_components(adjacency, directed=False)[0]
-    if components > 1:
-        raise ValueError(
-            f"the graph has {components} components, so the eigenvalue 0 has as many copies: "
-            "take one component"
-        )
+    components, labels = connected_components(adjacency, directed=False)
     laplacian = csr(adjacency, "graph").core.laplacian(normalized)
-    degrees = np.asarray(adjacency.sum(axis=0)).ravel() - adjacency.diagonal()
+    sizes = np.ones(order)
+    if normalized:
+        degrees = np.asarray(adjacency.sum(axis=0)).ravel() - adjacency.diagonal()
+        sizes = np.sqrt(np.where(degrees == 0, 1, degrees))
     problem = Prepared(
-        A=Operand(laplacian, np.dtype(np.float64)),
-        null_vector_sizes=np.sqrt(degrees) if normalized else None,
+        A=Operand(laplacian, np.dtype(np.float64)), null_vector_sizes=sizes if normalized else None
     )
-    options = Options(extras, "raise", nev=k + 1, tolerance=1e-8)
+    names = {**NAMES, "nev": name}
+    options = Options(extras, "raise", names, nev=k + 1, tolerance=1e-8)
     result = judge(Pencil(problem, options, k + 1).end("smallest"), options)
-    return result.select(np.arange(1, k + 1)), degrees, options
+    if components > 1:
+        zeros = min(components, k + 1, result.vectors.shape[1])
+        result.vectors[:, 1:zeros] = _null_vectors(labels, sizes, zeros - 1)
+        result.eigenvalues[:zeros] = 0
+        warnings.warn(
+            f"the graph has {components} components, so its eigenvalue 0 has as many copies: the "
+            f"first {components - 1} of the vectors tell the components apart, and nothing else",
+            stacklevel=3,
+        )
+    return result.select(np.arange(1, len(result.eigenvalues))), sizes, options
 
 
 def fiedler(
@@ -67,7 +88,7 @@ def fiedler(
     normalized: the Laplacian I - D^(-1/2) W D^(-1/2) in place of D - W. `extras`: see `Extras`.
     Returns (w, v), ascending. Raises ValueError for a graph of several components.
     """
-    result, _, options = _smallest(graph, k, normalized, dict(extras))
+    result, _, options = _smallest(graph, k, normalized, dict(extras), "k")
     return with_stats((result.eigenvalues, result.vectors), result, options)
 
 
@@ -80,10 +101,9 @@ def spectral_embedding(
 
     graph: as for `fiedler`. Source: Belkin & Niyogi, Neural Computation 15 (2003) 1373.
     """
-    result, degrees, options = _smallest(graph, n_components, normalized, dict(extras))
-    embedding = np.array(result.vectors)
-    if normalized:
-        embedding /= np.sqrt(degrees)[:, None]
+    name = "n_components"
+    result, sizes, options = _smallest(graph, n_components, normalized, dict(extras), name)
+    embedding = result.vectors / sizes[:, None]
     largest = np.abs(embedding).argmax(axis=0)
-    embedding *= np.sign(embedding[largest, np.arange(n_components)])
+    embedding *= np.sign(embedding[largest, np.arange(embedding.shape[1])])
     return with_stats((embedding,), result, options)
