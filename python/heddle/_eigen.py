@@ -96,15 +96,63 @@ def eigsh(
     """k eigenpairs of A x = lambda x, or of A x = lambda M x with a positive definite M, with the
     arguments and values of `scipy.sparse.linalg.eigsh`.
 
-    which: "LA" and "SA", the largest and smallest ones; "LM" and "SM", those with the largest and
-    smallest |lambda|; "BE", half from each end. "SA" is what heddle is best at. sigma: the pairs
-    nearest to it, which must lie at or beyond an end of the spectrum if there is an M. tol: the relative
-    error of the values, 0 for about the level of rounding. v0: a start vector, or a block of them.
-    ncv is not needed. `extras`: see `Extras`.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator, graph or function of blocks
+        Symmetric, n x n.
+    k : int
+        The number of pairs, at most n.
+    M : as A, optional
+        Symmetric positive definite.
+    sigma : float, optional
+        The pairs nearest to it are found. With M it must lie at or beyond an end of the spectrum.
+    which : {"LM", "SM", "LA", "SA", "BE"}
+        "LA" and "SA": the largest and smallest values. "LM" and "SM": those with the largest and
+        smallest |lambda|. "BE": half from each end.
+    v0 : array_like, shape (n,) or (n, b), optional
+        A start vector, or a block of them.
+    ncv : int, optional
+        Checked, but not needed.
+    maxiter : int, optional
+        The largest number of iterations.
+    tol : float
+        The relative error of the values. 0: about the level of rounding.
+    return_eigenvectors : bool
+        Whether to return v.
+    Minv, OPinv, mode
+        Must have their defaults: heddle solves with M and A - sigma M itself.
+    rng : int or Generator, optional
+        Source of the seed.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
 
-    Returns (w, v), w ascending, v with orthonormal columns (M-orthonormal with M); w alone for
-    return_eigenvectors=False. A solve that does not converge raises `NotConverged`, with the
-    result attached.
+    Returns
+    -------
+    w : ndarray, shape (k,)
+        The values, ascending.
+    v : ndarray, shape (n, k)
+        The vectors as columns, orthonormal, or M-orthonormal with M.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> A = heddle.generate("laplace1d", 50)
+    >>> w, v = heddle.eigsh(A, 3, which="SA")
+    >>> print(w.round(6))
+    [0.003793 0.015159 0.034054]
+    >>> bool(abs(A @ v - v * w).max() < 1e-10)
+    True
     """
     _refuse_eigsh(which, sigma, Minv, OPinv, mode)
     problem = _pencil(A, M, v0)
@@ -146,12 +194,55 @@ def eigsh_interval(
     return_eigenvectors: bool = True,
     **extras: Unpack[Extras],
 ) -> Any:
-    """All eigenpairs of A x = lambda x with lambda in the closed interval (a, b), which may hold at
-    most k.
+    """All eigenpairs of A x = lambda x with lambda in a closed interval.
 
-    Returns (w, v), w ascending, or w alone. Both may be empty. An interval that holds more than k
-    pairs raises `NotConverged`, as does a solve that does not converge. A warning names eigenvalues
-    that lie within their error bounds of an end. `extras`: see `Extras`.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator or graph
+        Symmetric, n x n.
+    interval : (float, float)
+        Its ends, which may be infinite.
+    k : int
+        The largest number of pairs that it may hold.
+    tol : float
+        The relative error of the values. 0: about the level of rounding.
+    maxiter : int, optional
+        The largest number of iterations.
+    return_eigenvectors : bool
+        Whether to return v.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    w : ndarray
+        The values, ascending. There may be none.
+    v : ndarray
+        The vectors as columns.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the interval holds more than k pairs, or the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    UserWarning
+        Names values that lie within their error bounds of an end.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> A = heddle.generate("laplace1d", 50)
+    >>> w, v = heddle.eigsh_interval(A, (1.05, 1.3))
+    >>> print(w.round(6), v.shape)
+    [1.108523 1.220428] (50, 2)
     """
     problem = _pencil(A, None, None)
     options = Options(
@@ -223,18 +314,71 @@ def lobpcg(
     restartControl: int = 20,
     **extras: Unpack[Extras],
 ) -> Any:
-    """As many eigenpairs of A x = lambda x or A x = lambda B x as X has columns, by LOBPCG from X,
-    with the arguments and values of `scipy.sparse.linalg.lobpcg`. An X whose columns are no nearer to
-    eigenvectors than random ones tells nothing, and random columns by `seed` take its place.
+    """Eigenpairs of A x = lambda x or A x = lambda B x by LOBPCG from X, with the arguments and values
+    of `scipy.sparse.linalg.lobpcg`.
 
-    M is an approximate inverse of A, as a matrix or a function of blocks; without one,
-    `preconditioner` chooses. Eigenvectors are sought B-orthogonal to the columns of Y. tol bounds
-    the norms |A x - lambda B x| of vectors x of norm 1; without one, the relative errors of the
-    values are at most 1e-8. `extras`: see `Extras`.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator, graph or function of blocks
+        Symmetric, n x n.
+    X : array_like, shape (n, k)
+        The vectors to start from. Columns that are no nearer to eigenvectors than random ones tell
+        nothing, and random ones by `seed` take their place.
+    B : as A, optional
+        Symmetric positive definite.
+    M : as A, optional
+        An approximate inverse of A. Without one, `preconditioner` chooses.
+    Y : array_like, shape (n, m), optional
+        Eigenvectors are sought B-orthogonal to its columns.
+    tol : float, optional
+        Bound of |A x - lambda B x| for vectors x of norm 1. Without one, the relative errors of the
+        values are at most 1e-8.
+    maxiter : int, optional
+        The largest number of iterations.
+    largest : bool
+        Whether to find the largest or the smallest values.
+    verbosityLevel : int
+        Above 0 the result is printed.
+    retLambdaHistory, retResidualNormsHistory : bool
+        Whether to return the histories.
+    restartControl : int
+        Must have its default.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
 
-    Returns (w, v), w descending for largest, else ascending, and the histories asked for, one row
-    per iteration. A solve that does not converge gives a `ConvergenceWarning`, unless on_failure
-    says otherwise.
+    Returns
+    -------
+    w : ndarray, shape (k,)
+        The values, descending for largest=True, otherwise ascending.
+    v : ndarray, shape (n, k)
+        The vectors as columns.
+    lambdas, residuals : ndarray
+        The histories that were asked for, with a row per iteration.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        For on_failure="raise", if the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the solve does not converge and on_failure does not say otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = heddle.generate("laplace1d", 50)
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> w, v = heddle.lobpcg(A, X, largest=False)
+    >>> print(w.round(6))
+    [0.003793 0.015159]
     """
     if restartControl != 20:
         raise ValueError("restartControl: heddle restarts where it loses accuracy; leave it out")

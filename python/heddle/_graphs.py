@@ -81,12 +81,50 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name
 def fiedler(
     graph: Any, k: int = 1, *, normalized: bool = False, **extras: Unpack[Extras]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The k smallest eigenvalues of a connected graph's Laplacian beside 0, and their eigenvectors:
-    for k = 1 the algebraic connectivity and the Fiedler vector.
+    """The k smallest eigenvalues of a graph's Laplacian beside the first, which is 0, and their
+    eigenvectors: for k = 1 the algebraic connectivity and the Fiedler vector.
 
-    graph: a graph of networkx, or a symmetric adjacency matrix with weights that are not negative.
-    normalized: the Laplacian I - D^(-1/2) W D^(-1/2) in place of D - W. `extras`: see `Extras`.
-    Returns (w, v), ascending. Raises ValueError for a graph of several components.
+    Parameters
+    ----------
+    graph : graph of networkx, or symmetric matrix
+        Edges with weights, or the adjacency matrix. Weights must not be negative.
+    k : int
+        The number of pairs, below that of the vertices.
+    normalized : bool
+        The Laplacian I - D^(-1/2) W D^(-1/2) in place of D - W.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    w : ndarray, shape (k,)
+        The values, ascending.
+    v : ndarray, shape (n, k)
+        The vectors as columns, orthonormal.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    UserWarning
+        If the graph has c > 1 components. The first c - 1 values are then 0, and their vectors, which
+        are constant within each component up to D^(1/2), tell components apart.
+
+    Examples
+    --------
+    >>> import networkx, heddle
+    >>> w, v = heddle.fiedler(networkx.path_graph(40))
+    >>> print(w.round(6))
+    [0.006165]
     """
     result, _, options = _smallest(graph, k, normalized, dict(extras), "k")
     return with_stats((result.eigenvalues, result.vectors), result, options)
@@ -95,11 +133,51 @@ def fiedler(
 def spectral_embedding(
     graph: Any, n_components: int = 8, *, normalized: bool = True, **extras: Unpack[Extras]
 ) -> np.ndarray:
-    """Coordinates of the vertices of a connected graph, n x n_components: eigenvectors of its
-    Laplacian beside the first, divided by the square roots of the degrees where it is normalized.
-    In each column the entry of the largest size is positive.
+    """Coordinates of the vertices of a graph: eigenvectors of its Laplacian beside the first, divided by
+    the square roots of the degrees where it is normalized.
 
-    graph: as for `fiedler`. Source: Belkin & Niyogi, Neural Computation 15 (2003) 1373.
+    Source: Belkin & Niyogi, Neural Computation 15 (2003) 1373.
+
+    Parameters
+    ----------
+    graph : graph of networkx, or symmetric matrix
+        As for `fiedler`.
+    n_components : int
+        The number of coordinates, below that of the vertices.
+    normalized : bool
+        As for `fiedler`.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    coordinates : ndarray, shape (n, n_components)
+        In each column the entry of the largest size is positive.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    UserWarning
+        If the graph has several components: see `fiedler`. The first coordinates are then equal within
+        each component.
+
+    Examples
+    --------
+    >>> import networkx, heddle
+    >>> graph = networkx.barbell_graph(5, 0)
+    >>> x = heddle.spectral_embedding(graph, 1)[:, 0]
+    >>> len(set(x[:5] > 0)), len(set(x[5:] > 0)), bool(x[0] * x[9] < 0)
+    (1, 1, True)
     """
     name = "n_components"
     result, sizes, options = _smallest(graph, n_components, normalized, dict(extras), name)

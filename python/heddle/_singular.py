@@ -70,13 +70,63 @@ def svds(
     random_state: Any = None,
     **extras: Unpack[Extras],
 ) -> Any:
-    """The k largest (which="LM") or smallest ("SM") singular triplets of a sparse A of any shape,
-    with the arguments and values of `scipy.sparse.linalg.svds`.
+    """The k largest or smallest singular triplets of a matrix of any shape, with the arguments and
+    values of `scipy.sparse.linalg.svds`.
 
-    Returns (u, s, vh) with s ascending; s alone for return_singular_vectors=False; None in place
-    of vh for "u" and of u for "vh". tol is the relative error of the values, 0 for about the level
-    of rounding. solver="lobpcg" takes LOBPCG, "arpack" and "propack" the method that suits. ncv and
-    v0 are not needed: the start is random. `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
+    Parameters
+    ----------
+    A : sparse matrix, array or LinearOperator
+        Of the shape (m, n).
+    k : int
+        The number of triplets, at most min(m, n).
+    ncv, v0
+        Checked, but not needed: the start is random.
+    tol : float
+        The relative error of the values. 0: about the level of rounding.
+    which : {"LM", "SM"}
+        The largest or the smallest values.
+    maxiter : int, optional
+        The largest number of iterations.
+    return_singular_vectors : {True, False, "u", "vh"}
+        "u" and "vh": only these vectors, and None in place of the others.
+    solver : {"arpack", "lobpcg", "propack"}
+        "lobpcg" takes LOBPCG, the others the method that suits.
+    rng, random_state : int or Generator, optional
+        Source of the seed.
+    options
+        Must be empty.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    u : ndarray, shape (m, k)
+        The left vectors as columns.
+    s : ndarray, shape (k,)
+        The values, ascending.
+    vh : ndarray, shape (k, n)
+        The right vectors as rows.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = np.arange(12.0).reshape(4, 3)
+    >>> u, s, vh = heddle.svds(A, 2)
+    >>> print(s.round(4))
+    [ 1.4641 22.4467]
+    >>> bool(abs(A @ vh.T - u * s).max() < 1e-12)
+    True
     """
     if which not in ("LM", "SM"):
         raise ValueError(f"which is {which!r}, not 'LM' or 'SM'")

@@ -495,16 +495,38 @@ def prepared(problem: Problem) -> Prepared:
 def solve(problem: Any, **options: Any) -> Result:
     """Solves a `Problem`, or A x = lambda x for a matrix A, and tells all about it.
 
-    Options are those of a configuration: method, nev, which ("smallest" or "largest"), interval
-    (a, b), tolerance, criterion, linear_criterion, max_iterations, time_limit, block_size, seed,
-    max_basis, filter, factorization, algorithm, preconditioner, precision, kernel,
-    refresh_interval, checkpoint; and device, threads, callback, progress, on_failure as in `Extras`.
+    Parameters
+    ----------
+    problem : Problem, or as A of `eigsh`
+        What to solve.
+    **options
+        Those of a configuration: method, nev, which ("smallest" or "largest"), interval (a, b),
+        tolerance, criterion, linear_criterion, max_iterations, time_limit, block_size, seed, max_basis,
+        filter, factorization, algorithm, preconditioner, precision, kernel, refresh_interval,
+        checkpoint; and those of `Extras`.
 
-    A solve that does not converge returns what there is, unless `on_failure` says otherwise.
-    Raises ValueError and TypeError for what cannot be solved, DeviceError and OutOfMemory.
+    Returns
+    -------
+    result : Result
+        Values, vectors, error bounds, status and reason. A solve that does not converge returns what
+        there is, unless `on_failure` says otherwise.
 
-        result = heddle.solve(heddle.Problem(K, B=M), nev=10)
-        result.eigenvalues, result.error_bounds, result.vectors
+    Raises
+    ------
+    ValueError, TypeError
+        For what cannot be solved. The name of the field or option comes first.
+    NotConverged
+        For on_failure="raise", if the solve does not converge.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> K, M = (heddle.generate(name, 4, 4, 4) for name in ("elasticity3d", "elasticity3d_mass"))
+    >>> result = heddle.solve(heddle.Problem(K, B=M), nev=3)
+    >>> result.status, result.vectors.shape, bool(result.passed.all())
+    ('converged', (300, 3), True)
     """
     if not isinstance(problem, Problem):
         problem = Problem(problem)
@@ -542,10 +564,32 @@ class Plan:
 
 
 def plan(problem: Any, **options: Any) -> Plan:
-    """What `solve` would do with the same arguments, without doing it: looks at the matrices, and
-    takes about as long as some products with A. Raises as `solve` does.
+    """What `solve` would do with the same arguments, without doing it: looks at the matrices, and takes
+    about as long as some products with A.
 
-        print(heddle.plan(heddle.Problem(K, B=M), nev=10))
+    Parameters
+    ----------
+    problem : Problem, or as A of `eigsh`
+        What would be solved.
+    **options
+        As for `solve`.
+
+    Returns
+    -------
+    plan : Plan
+        Its text has a line per finding and choice.
+
+    Raises
+    ------
+    ValueError, TypeError, DeviceError, OutOfMemory
+        As `solve` does.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> plan = heddle.plan(heddle.generate("laplace2d", 30, 30), nev=4)
+    >>> plan.method, plan.host_bytes > 0
+    ('block_lanczos', True)
     """
     if not isinstance(problem, Problem):
         problem = Problem(problem)

@@ -121,9 +121,46 @@ def spectral_density(
     device: str = "auto",
     threads: int = 0,
 ) -> SpectralDensity:
-    """Estimates how many eigenvalues of a symmetric A lie where, by the kernel polynomial method
-    with random vectors. resolution 0: a 300th of the spectrum's width. Raises ValueError if products
-    with A are not finite."""
+    """Estimates how many eigenvalues of a symmetric A lie where, by the kernel polynomial method with
+    random vectors.
+
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator or graph
+        Symmetric.
+    resolution : float
+        The distance over which eigenvalues are smoothed. 0: a 300th of the spectrum's width.
+    vectors : int
+        The number of random vectors.
+    max_degree : int
+        The largest degree of a polynomial, which limits the resolution.
+    seed : int
+        Of the random vectors.
+    symmetrize : {None, "average", "triangle"}
+        As in `Extras`.
+    device, threads
+        As in `Extras`.
+
+    Returns
+    -------
+    density : SpectralDensity
+        Its methods `count` and `histogram` give numbers of eigenvalues.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument cannot be taken, or products with A are not finite.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> density = heddle.spectral_density(heddle.generate("laplace1d", 1000))
+    >>> count, deviation = density.count(0, 2)
+    >>> abs(count - 500) < 50
+    True
+    """
     settings: dict[str, Any] = dict(
         resolution=resolution, vectors=vectors, max_degree=max_degree, seed=seed
     )
