@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,7 @@ from ._solve import Options, Prepared, iteration_limit, judge, run, symmetrized,
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
 _LOBPCG_NAMES = {
     "nev": "the number of columns of X",
@@ -28,7 +28,8 @@ _LOBPCG_NAMES = {
     "tolerance": "tol",
     "max_iterations": "maxiter",
 }
-_WHICH = ("LM", "SM", "LA", "SA", "BE")
+Which = Literal["LM", "SM", "LA", "SA", "BE"]
+_WHICH = get_args(Which)
 
 
 def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, ...]:
@@ -76,12 +77,73 @@ def _pencil(A: Any, M: Any, v0: Any, name: str = "M") -> Prepared:
     )
 
 
+@overload
+def eigsh(
+    A: Any,
+    k: int = ...,
+    M: Any = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Any = ...,
+    ncv: int | None = ...,
+    maxiter: int | None = ...,
+    tol: float = ...,
+    return_eigenvectors: Literal[True] = ...,
+    Minv: Any = ...,
+    OPinv: Any = ...,
+    mode: str = ...,
+    rng: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def eigsh(
+    A: Any,
+    k: int = ...,
+    M: Any = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Any = ...,
+    ncv: int | None = ...,
+    maxiter: int | None = ...,
+    tol: float = ...,
+    *,
+    return_eigenvectors: Literal[False],
+    Minv: Any = ...,
+    OPinv: Any = ...,
+    mode: str = ...,
+    rng: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def eigsh(
+    A: Any,
+    k: int = ...,
+    M: Any = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Any = ...,
+    ncv: int | None = ...,
+    maxiter: int | None = ...,
+    tol: float = ...,
+    return_eigenvectors: bool = ...,
+    Minv: Any = ...,
+    OPinv: Any = ...,
+    mode: str = ...,
+    rng: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def eigsh(
     A: Any,
     k: int = 6,
     M: Any = None,
     sigma: float | None = None,
-    which: str = "LM",
+    which: Which = "LM",
     v0: Any = None,
     ncv: int | None = None,
     maxiter: int | None = None,
@@ -184,6 +246,45 @@ def eigsh(
     return with_stats(_ascending(result, problem, return_eigenvectors), result, options)
 
 
+@overload
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = ...,
+    *,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: Literal[True] = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = ...,
+    *,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: Literal[False],
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = ...,
+    *,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
@@ -225,7 +326,8 @@ def eigsh_interval(
     Raises
     ------
     NotConverged
-        If the interval holds more than k pairs, or the solve does not converge. Its `result` has what was found.
+        If the interval holds more than k pairs, or the solve does not converge. Its `result` has
+        what was found.
     ValueError, TypeError
         If an argument cannot be taken. Its name comes first.
     DeviceError, OutOfMemory
@@ -297,6 +399,42 @@ def _one_norms(A: Any, B: Any) -> tuple[float, float]:
         else:
             norms.append(float(abs(stored(X, name, True)).sum(axis=0).max()))
     return norms[0], norms[1]
+
+
+@overload
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = ...,
+    M: Any = ...,
+    Y: Any = ...,
+    tol: float | None = ...,
+    maxiter: int | None = ...,
+    largest: bool = ...,
+    verbosityLevel: int = ...,
+    retLambdaHistory: Literal[False] = ...,
+    retResidualNormsHistory: Literal[False] = ...,
+    restartControl: int = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = ...,
+    M: Any = ...,
+    Y: Any = ...,
+    tol: float | None = ...,
+    maxiter: int | None = ...,
+    largest: bool = ...,
+    verbosityLevel: int = ...,
+    retLambdaHistory: bool = ...,
+    retResidualNormsHistory: bool = ...,
+    restartControl: int = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def lobpcg(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -15,7 +15,7 @@ from ._solve import Options, Prepared, judge, with_stats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
 
 def _adjacency(graph: Any) -> Any:
@@ -78,9 +78,29 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name
     return result.select(np.arange(1, len(result.eigenvalues))), sizes, options
 
 
+@overload
+def fiedler(
+    graph: Any,
+    k: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def fiedler(
+    graph: Any,
+    k: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def fiedler(
     graph: Any, k: int = 1, *, normalized: bool = False, **extras: Unpack[Extras]
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Any:
     """The k smallest eigenvalues of a graph's Laplacian beside the first, which is 0, and their
     eigenvectors: for k = 1 the algebraic connectivity and the Fiedler vector.
 
@@ -130,9 +150,29 @@ def fiedler(
     return with_stats((result.eigenvalues, result.vectors), result, options)
 
 
+@overload
+def spectral_embedding(
+    graph: Any,
+    n_components: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def spectral_embedding(
+    graph: Any,
+    n_components: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def spectral_embedding(
     graph: Any, n_components: int = 8, *, normalized: bool = True, **extras: Unpack[Extras]
-) -> np.ndarray:
+) -> Any:
     """Coordinates of the vertices of a graph: eigenvectors of its Laplacian beside the first, divided by
     the square roots of the degrees where it is normalized.
 

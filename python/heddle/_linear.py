@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
 _NAMES = {
     "rhs": "b",
@@ -59,6 +59,34 @@ def _solutions(problem: Prepared, options: Options) -> Result:
         return run(problem, options, _NAMES)
     zero = replace(problem, rhs=problem.returned(np.zeros((rows, 1))), initial_guess=None)
     return run(zero, options, _NAMES).select(np.arange(0))
+
+
+@overload
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = ...,
+    *,
+    rtol: float = ...,
+    atol: float = ...,
+    maxiter: int | None = ...,
+    M: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, int]: ...
+
+
+@overload
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = ...,
+    *,
+    rtol: float = ...,
+    atol: float = ...,
+    maxiter: int | None = ...,
+    M: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def cg(
@@ -143,6 +171,32 @@ def cg(
     result = judge(_solutions(problem, options), options)
     x = result.vectors.reshape(np.shape(b))
     return with_stats((x, _info(result)), result, options)
+
+
+@overload
+def lstsq(
+    A: Any,
+    b: Any,
+    *,
+    x0: Any = ...,
+    rtol: float = ...,
+    damp: float = ...,
+    maxiter: int | None = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray, Any, Any]: ...
+
+
+@overload
+def lstsq(
+    A: Any,
+    b: Any,
+    *,
+    x0: Any = ...,
+    rtol: float = ...,
+    damp: float = ...,
+    maxiter: int | None = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def lstsq(

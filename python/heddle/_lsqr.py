@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -16,7 +16,11 @@ from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
+
+# What lsqr and lsmr return.
+_Lsqr = tuple[np.ndarray, int, int, float, float, float, float, float, float, np.ndarray]
+_Lsmr = tuple[np.ndarray, int, int, float, float, float, float, float]
 
 _LEAST = 1e-14  # tolerance of a solve
 _TIGHTER = 30  # by which the tolerance falls until the criterion of SciPy holds
@@ -151,6 +155,38 @@ def _names(function: str, limit: str) -> dict[str, str]:
     return {**names, "normal_equations": function}
 
 
+@overload
+def lsqr(
+    A: Any,
+    b: Any,
+    damp: float = ...,
+    atol: float = ...,
+    btol: float = ...,
+    conlim: float = ...,
+    iter_lim: int | None = ...,
+    show: bool = ...,
+    calc_var: bool = ...,
+    x0: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> _Lsqr: ...
+
+
+@overload
+def lsqr(
+    A: Any,
+    b: Any,
+    damp: float = ...,
+    atol: float = ...,
+    btol: float = ...,
+    conlim: float = ...,
+    iter_lim: int | None = ...,
+    show: bool = ...,
+    calc_var: bool = ...,
+    x0: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def lsqr(
     A: Any,
     b: Any,
@@ -238,6 +274,36 @@ def lsqr(
         print(result)
     norms = (found.r1, found.r2, norm, np.nan, found.gradient, float(np.linalg.norm(x)))
     return with_stats((x, stop, done, *norms, np.zeros(len(x))), result, options)
+
+
+@overload
+def lsmr(
+    A: Any,
+    b: Any,
+    damp: float = ...,
+    atol: float = ...,
+    btol: float = ...,
+    conlim: float = ...,
+    maxiter: int | None = ...,
+    show: bool = ...,
+    x0: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> _Lsmr: ...
+
+
+@overload
+def lsmr(
+    A: Any,
+    b: Any,
+    damp: float = ...,
+    atol: float = ...,
+    btol: float = ...,
+    conlim: float = ...,
+    maxiter: int | None = ...,
+    show: bool = ...,
+    x0: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def lsmr(

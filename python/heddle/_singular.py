@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
 _NAMES = {
     "nev": "k",
@@ -54,16 +54,73 @@ def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
     return operand, None
 
 
+@overload
+def svds(
+    A: Any,
+    k: int = ...,
+    ncv: int | None = ...,
+    tol: float = ...,
+    which: Literal["LM", "SM"] = ...,
+    v0: Any = ...,
+    maxiter: int | None = ...,
+    return_singular_vectors: Literal[True] = ...,
+    solver: Literal["arpack", "lobpcg", "propack"] = ...,
+    rng: Any = ...,
+    options: dict[str, Any] | None = ...,
+    *,
+    random_state: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+
+
+@overload
+def svds(
+    A: Any,
+    k: int = ...,
+    ncv: int | None = ...,
+    tol: float = ...,
+    which: Literal["LM", "SM"] = ...,
+    v0: Any = ...,
+    maxiter: int | None = ...,
+    *,
+    return_singular_vectors: Literal[False],
+    solver: Literal["arpack", "lobpcg", "propack"] = ...,
+    rng: Any = ...,
+    options: dict[str, Any] | None = ...,
+    random_state: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def svds(
+    A: Any,
+    k: int = ...,
+    ncv: int | None = ...,
+    tol: float = ...,
+    which: Literal["LM", "SM"] = ...,
+    v0: Any = ...,
+    maxiter: int | None = ...,
+    return_singular_vectors: bool | Literal["u", "vh"] = ...,
+    solver: Literal["arpack", "lobpcg", "propack"] = ...,
+    rng: Any = ...,
+    options: dict[str, Any] | None = ...,
+    *,
+    random_state: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def svds(
     A: Any,
     k: int = 6,
     ncv: int | None = None,
     tol: float = 0,
-    which: str = "LM",
+    which: Literal["LM", "SM"] = "LM",
     v0: Any = None,
     maxiter: int | None = None,
-    return_singular_vectors: bool | str = True,
-    solver: str = "arpack",
+    return_singular_vectors: bool | Literal["u", "vh"] = True,
+    solver: Literal["arpack", "lobpcg", "propack"] = "arpack",
     rng: Any = None,
     options: dict[str, Any] | None = None,
     *,

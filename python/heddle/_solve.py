@@ -27,7 +27,40 @@ logger = logging.getLogger("heddle")
 OnFailure = Literal["raise", "warn", "return"]
 
 
-class Extras(TypedDict, total=False):
+class _Common(TypedDict, total=False):
+    """The keyword arguments that do not change what a function returns."""
+
+    method: str
+    preconditioner: str | dict[str, Any]
+    device: str
+    devices: int | Literal["all"]
+    threads: int
+    seed: int
+    time_limit: float | None
+    callback: Callable[[_core.State], bool | None] | None
+    progress: bool
+    symmetrize: Literal["average", "triangle"] | None
+    on_failure: OnFailure
+    block_size: int
+    criterion: str
+    linear_criterion: str
+    precision: str
+    max_basis: int
+    filter: str
+    factorization: str
+    algorithm: str
+    project_rhs: bool
+    kernel: str
+    reorder: str
+    cache: str
+    distribution: str
+    refresh_interval: int
+    checkpoint: str
+    checkpoint_every: float
+    resume: bool
+
+
+class Extras(_Common, total=False):
     """The keyword arguments that all functions take beside those of SciPy.
 
     method: "auto", "lobpcg", "block_lanczos" or "block_cg".
@@ -53,35 +86,13 @@ class Extras(TypedDict, total=False):
         method does not read is refused. Without a method, those that only tune another one have no
         effect."""
 
-    method: str
-    preconditioner: str | dict[str, Any]
-    device: str
-    devices: int | Literal["all"]
-    threads: int
-    seed: int
-    time_limit: float | None
-    callback: Callable[[_core.State], bool | None] | None
-    progress: bool
     return_stats: bool
-    symmetrize: Literal["average", "triangle"] | None
-    on_failure: OnFailure
-    block_size: int
-    criterion: str
-    linear_criterion: str
-    precision: str
-    max_basis: int
-    filter: str
-    factorization: str
-    algorithm: str
-    project_rhs: bool
-    kernel: str
-    reorder: str
-    cache: str
-    distribution: str
-    refresh_interval: int
-    checkpoint: str
-    checkpoint_every: float
-    resume: bool
+
+
+class PlainExtras(_Common, total=False):
+    """`Extras` of a call that returns no `Result`."""
+
+    return_stats: Literal[False]
 
 
 @dataclass
