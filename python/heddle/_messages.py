@@ -36,9 +36,10 @@ def _error(error: FieldError, names: dict[str, str], way_out: Callable[[str], st
         name = "preconditioner"
 
     def entry(found: re.Match[str]) -> str:
-        return f"{name}[{int(found[1]) - 1}, {int(found[2]) - 1}]"
+        before = "diagonal entry " if found[1] else ""
+        return f"{before}{name}[{int(found[2]) - 1}, {int(found[3]) - 1}]"
 
-    message = re.sub(r"\bentry \((\d+), (\d+)\)", entry, error.message)
+    message = re.sub(r"\b(diagonal )?entry \((\d+), (\d+)\)", entry, error.message)
     if "the matrix is not symmetric" in message:
         message = message.replace(f"; {_AVERAGE}", "") + way_out(field)
     return name + in_callers_words(message, names)

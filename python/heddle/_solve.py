@@ -511,10 +511,8 @@ def solve(problem: Any, **options: Any) -> Result:
     problem : Problem, or as A of `eigsh`
         What to solve.
     **options
-        Those of a configuration: method, nev, which ("smallest" or "largest"), interval (a, b),
-        tolerance, criterion, linear_criterion, max_iterations, time_limit, block_size, seed, max_basis,
-        filter, factorization, algorithm, preconditioner, precision, kernel, refresh_interval,
-        checkpoint; and those of `Extras`.
+        Those of a configuration: nev, which ("smallest" or "largest"), interval (a, b), tolerance,
+        max_iterations, damp; and those of `Extras`.
 
     Returns
     -------

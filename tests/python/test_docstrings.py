@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,12 @@ def test_examples(name):
     for test in tests:
         runner.run(test, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def test_every_keyword_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    known = set(heddle._core.request_keywords()) | set(heddle.Extras.__annotations__)
+    assert len(known) > 30
+    assert not [name for name in known if f"`{name}`" not in page]
+    texts = heddle.Extras.__doc__ + heddle.solve.__doc__
+    assert not [name for name in known if not re.search(rf"\b{name}\b", texts)]
