@@ -91,7 +91,7 @@ def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]
         return replace(csr((A / 2 + A.T / 2).tocsr(), name), dtype=operand.dtype), asymmetry
     if found is None:
         raise ValueError(f"symmetrize='triangle': {name} has entries in both of its triangles")
-    mirrored = A + (A - sp.diags_array(A.diagonal())).T
+    mirrored = A + sp.tril(A, -1).T + sp.triu(A, 1).T
     return replace(csr(mirrored.tocsr(), name), dtype=operand.dtype), 0.0
 
 
