@@ -106,7 +106,8 @@ run_release() {
 fill_environment() { # FOLDER
   python3 -m venv "$1" || return 1
   "$1/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.4' 'numpy>=1.22' \
-    'scipy>=1.8' PyYAML pooch Jinja2 matplotlib pytest networkx mypy types-PyYAML tqdm && return 0
+    'scipy>=1.8' PyYAML pooch Jinja2 matplotlib pytest networkx mypy types-PyYAML tqdm \
+    joblib pandas scikit-learn && return 0
   [[ ${HEDDLE_PYPI:-} != skip ]] || return 77
   say "The packages of PyPI cannot be installed. HEDDLE_PYPI=skip leaves out the Python package"
   return 1

@@ -1,6 +1,6 @@
 """Block eigensolvers and linear solvers for large sparse symmetric matrices.
 
-`eigsh`, `lobpcg`, `svds` and `cg` have the names, arguments and values of `scipy.sparse.linalg`.
+`eigsh`, `lobpcg`, `svds`, `cg`, `lsqr` and `lsmr` have the names, arguments and values of `scipy.sparse.linalg`.
 `solve` takes any problem of heddle and tells all about its solution."""
 
 from importlib.metadata import version as _version
@@ -17,6 +17,7 @@ from ._errors import (
 )
 from ._graphs import fiedler, spectral_embedding
 from ._linear import cg, lstsq
+from ._lsqr import lsmr, lsqr
 from ._matrices import generate, read_matrix
 from ._result import Result
 from ._singular import svds
@@ -46,6 +47,8 @@ __all__ = [
     "generate",
     "has_cuda",
     "lobpcg",
+    "lsmr",
+    "lsqr",
     "lstsq",
     "plan",
     "read_matrix",

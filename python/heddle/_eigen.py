@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 import scipy.sparse as sp
 
 from ._device_arrays import library_of
-from ._inputs import block, matrix, optional_block, optional_matrix, stored
-from ._pencil import Pencil
+from ._inputs import block, is_dense, listed, matrix, optional_block, optional_matrix, stored
+from ._pencil import NAMES, Pencil
 from ._result import Result
 from ._seed import seed_of
-from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
+from ._solve import Options, Prepared, iteration_limit, judge, run, symmetrized, with_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
-_WHICH = ("LM", "SM", "LA", "SA", "BE")
+_LOBPCG_NAMES = {
+    "nev": "the number of columns of X",
+    "initial_guess": "X",
+    "constraints": "Y",
+    "preconditioner": "M",
+    "tolerance": "tol",
+    "max_iterations": "maxiter",
+}
+Which = Literal["LM", "SM", "LA", "SA", "BE"]
+_WHICH = get_args(Which)
 
 
 def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, ...]:
@@ -57,6 +66,7 @@ def _check_sizes(ncv: int | None, k: int, order: int) -> None:
 
 
 def _pencil(A: Any, M: Any, v0: Any, name: str = "M") -> Prepared:
+    v0 = listed(v0, "v0")
     order = np.shape(v0)[0] if v0 is not None and np.ndim(v0) else None
     operand = matrix(A, "A", order=order, library=library_of(v0, "v0"))
     library = getattr(operand, "library", None)
@@ -67,12 +77,73 @@ def _pencil(A: Any, M: Any, v0: Any, name: str = "M") -> Prepared:
     )
 
 
+@overload
+def eigsh(
+    A: Any,
+    k: int = ...,
+    M: Any = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Any = ...,
+    ncv: int | None = ...,
+    maxiter: int | None = ...,
+    tol: float = ...,
+    return_eigenvectors: Literal[True] = ...,
+    Minv: Any = ...,
+    OPinv: Any = ...,
+    mode: str = ...,
+    rng: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def eigsh(
+    A: Any,
+    k: int = ...,
+    M: Any = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Any = ...,
+    ncv: int | None = ...,
+    maxiter: int | None = ...,
+    tol: float = ...,
+    *,
+    return_eigenvectors: Literal[False],
+    Minv: Any = ...,
+    OPinv: Any = ...,
+    mode: str = ...,
+    rng: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def eigsh(
+    A: Any,
+    k: int = ...,
+    M: Any = ...,
+    sigma: float | None = ...,
+    which: Which = ...,
+    v0: Any = ...,
+    ncv: int | None = ...,
+    maxiter: int | None = ...,
+    tol: float = ...,
+    return_eigenvectors: bool = ...,
+    Minv: Any = ...,
+    OPinv: Any = ...,
+    mode: str = ...,
+    rng: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def eigsh(
     A: Any,
     k: int = 6,
     M: Any = None,
     sigma: float | None = None,
-    which: str = "LM",
+    which: Which = "LM",
     v0: Any = None,
     ncv: int | None = None,
     maxiter: int | None = None,
@@ -87,15 +158,63 @@ def eigsh(
     """k eigenpairs of A x = lambda x, or of A x = lambda M x with a positive definite M, with the
     arguments and values of `scipy.sparse.linalg.eigsh`.
 
-    which: "LA" and "SA", the largest and smallest ones; "LM" and "SM", those with the largest and
-    smallest |lambda|; "BE", half from each end. "SA" is what heddle is best at. sigma: the pairs
-    nearest to it, which must lie at or beyond an end of the spectrum if there is an M. tol: the relative
-    error of the values, 0 for about the level of rounding. v0: a start vector, or a block of them.
-    ncv is not needed. `extras`: see `Extras`.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator, graph or function of blocks
+        Symmetric, n x n.
+    k : int
+        The number of pairs, at most n.
+    M : as A, optional
+        Symmetric positive definite.
+    sigma : float, optional
+        The pairs nearest to it are found. With M it must lie at or beyond an end of the spectrum.
+    which : {"LM", "SM", "LA", "SA", "BE"}
+        "LA" and "SA": the largest and smallest values. "LM" and "SM": those with the largest and
+        smallest |lambda|. "BE": half from each end.
+    v0 : array_like, shape (n,) or (n, b), optional
+        A start vector, or a block of them.
+    ncv : int, optional
+        Checked, but not needed.
+    maxiter : int, optional
+        The largest number of iterations.
+    tol : float
+        The relative error of the values. 0: about the level of rounding.
+    return_eigenvectors : bool
+        Whether to return v.
+    Minv, OPinv, mode
+        Must have their defaults: heddle solves with M and A - sigma M itself.
+    rng : int or Generator, optional
+        Source of the seed.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
 
-    Returns (w, v), w ascending, v with orthonormal columns (M-orthonormal with M); w alone for
-    return_eigenvectors=False. A solve that does not converge raises `NotConverged`, with the
-    result attached.
+    Returns
+    -------
+    w : ndarray, shape (k,)
+        The values, ascending.
+    v : ndarray, shape (n, k)
+        The vectors as columns, orthonormal, or M-orthonormal with M.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> A = heddle.generate("laplace1d", 50)
+    >>> w, v = heddle.eigsh(A, 3, which="SA")
+    >>> print(w.round(6))
+    [0.003793 0.015159 0.034054]
+    >>> bool(abs(A @ v - v * w).max() < 1e-10)
+    True
     """
     _refuse_eigsh(which, sigma, Minv, OPinv, mode)
     problem = _pencil(A, M, v0)
@@ -103,13 +222,16 @@ def eigsh(
     options = Options(
         dict(extras),
         "raise",
+        NAMES,
         nev=k,
         tolerance=tol,
         max_iterations=iteration_limit(maxiter),
     )
     options.default_tolerance(problem.dtype)
     if rng is not None:
-        options.request["seed"] = seed_of(rng)
+        options.request["seed"] = seed_of(rng, "rng")
+    problem, asymmetry = symmetrized(problem, options, NAMES)
+    options.symmetrize = None
     pencil = Pencil(problem, options, k)
     if sigma is not None or which == "SM":
         result = pencil.nearest(sigma or 0.0)
@@ -119,8 +241,48 @@ def eigsh(
         result = pencil.both_ends()
     else:
         result = pencil.end("largest" if which == "LA" else "smallest")
+    result.asymmetry = asymmetry
     judge(result, options)
     return with_stats(_ascending(result, problem, return_eigenvectors), result, options)
+
+
+@overload
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = ...,
+    *,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: Literal[True] = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = ...,
+    *,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: Literal[False],
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def eigsh_interval(
+    A: Any,
+    interval: tuple[float, float],
+    k: int = ...,
+    *,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def eigsh_interval(
@@ -133,24 +295,69 @@ def eigsh_interval(
     return_eigenvectors: bool = True,
     **extras: Unpack[Extras],
 ) -> Any:
-    """All eigenpairs of A x = lambda x with lambda in the closed interval (a, b), which may hold at
-    most k.
+    """All eigenpairs of A x = lambda x with lambda in a closed interval.
 
-    Returns (w, v), w ascending, or w alone. Both may be empty. An interval that holds more than k
-    pairs raises `NotConverged`, as does a solve that does not converge. A warning names eigenvalues
-    that lie within their error bounds of an end. `extras`: see `Extras`.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator or graph
+        Symmetric, n x n.
+    interval : (float, float)
+        Its ends, which may be infinite.
+    k : int
+        The largest number of pairs that it may hold.
+    tol : float
+        The relative error of the values. 0: about the level of rounding.
+    maxiter : int, optional
+        The largest number of iterations.
+    return_eigenvectors : bool
+        Whether to return v.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    w : ndarray
+        The values, ascending. There may be none.
+    v : ndarray
+        The vectors as columns.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the interval holds more than k pairs, or the solve does not converge. Its `result` has
+        what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    UserWarning
+        Names values that lie within their error bounds of an end.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> A = heddle.generate("laplace1d", 50)
+    >>> w, v = heddle.eigsh_interval(A, (1.05, 1.3))
+    >>> print(w.round(6), v.shape)
+    [1.108523 1.220428] (50, 2)
     """
     problem = _pencil(A, None, None)
     options = Options(
         dict(extras),
         "raise",
+        NAMES,
         nev=min(k, problem.A.shape[0]),
         interval=interval,
         tolerance=tol,
         max_iterations=iteration_limit(maxiter),
     )
     options.default_tolerance(problem.dtype)
-    result = judge(run(problem, options, {"nev": "k", "tolerance": "tol"}), options)
+    result = judge(run(problem, options, NAMES), options)
     if result.straddles.any() and options.on_failure != "return":
         values = ", ".join(f"{value:.12g}" for value in result.eigenvalues[result.straddles])
         warnings.warn(
@@ -184,7 +391,7 @@ def _one_norms(A: Any, B: Any) -> tuple[float, float]:
     for X, name in ((A, "A"), (B, "B")):
         if X is None:
             norms.append(1.0)
-        elif callable(X) or not (sp.issparse(X) or isinstance(X, np.ndarray)):
+        elif callable(X) or not (sp.issparse(X) or is_dense(X)):
             raise ValueError(
                 f"retResidualNormsHistory needs the 1-norm of {name}, which must be a sparse "
                 "matrix or an array; return_stats=True gives relative residuals"
@@ -192,6 +399,42 @@ def _one_norms(A: Any, B: Any) -> tuple[float, float]:
         else:
             norms.append(float(abs(stored(X, name, True)).sum(axis=0).max()))
     return norms[0], norms[1]
+
+
+@overload
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = ...,
+    M: Any = ...,
+    Y: Any = ...,
+    tol: float | None = ...,
+    maxiter: int | None = ...,
+    largest: bool = ...,
+    verbosityLevel: int = ...,
+    retLambdaHistory: Literal[False] = ...,
+    retResidualNormsHistory: Literal[False] = ...,
+    restartControl: int = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def lobpcg(
+    A: Any,
+    X: Any,
+    B: Any = ...,
+    M: Any = ...,
+    Y: Any = ...,
+    tol: float | None = ...,
+    maxiter: int | None = ...,
+    largest: bool = ...,
+    verbosityLevel: int = ...,
+    retLambdaHistory: bool = ...,
+    retResidualNormsHistory: bool = ...,
+    restartControl: int = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def lobpcg(
@@ -209,18 +452,71 @@ def lobpcg(
     restartControl: int = 20,
     **extras: Unpack[Extras],
 ) -> Any:
-    """As many eigenpairs of A x = lambda x or A x = lambda B x as X has columns, by LOBPCG from X,
-    with the arguments and values of `scipy.sparse.linalg.lobpcg`. An X whose columns are no nearer to
-    eigenvectors than random ones tells nothing, and random columns by `seed` take its place.
+    """Eigenpairs of A x = lambda x or A x = lambda B x by LOBPCG from X, with the arguments and values
+    of `scipy.sparse.linalg.lobpcg`.
 
-    M is an approximate inverse of A, as a matrix or a function of blocks; without one,
-    `preconditioner` chooses. Eigenvectors are sought B-orthogonal to the columns of Y. tol bounds
-    the norms |A x - lambda B x| of vectors x of norm 1; without one, the relative errors of the
-    values are at most 1e-8. `extras`: see `Extras`.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator, graph or function of blocks
+        Symmetric, n x n.
+    X : array_like, shape (n, k)
+        The vectors to start from. Columns that are no nearer to eigenvectors than random ones tell
+        nothing, and random ones by `seed` take their place.
+    B : as A, optional
+        Symmetric positive definite.
+    M : as A, optional
+        An approximate inverse of A. Without one, `preconditioner` chooses.
+    Y : array_like, shape (n, m), optional
+        Eigenvectors are sought B-orthogonal to its columns.
+    tol : float, optional
+        Bound of |A x - lambda B x| for vectors x of norm 1. Without one, the relative errors of the
+        values are at most 1e-8.
+    maxiter : int, optional
+        The largest number of iterations.
+    largest : bool
+        Whether to find the largest or the smallest values.
+    verbosityLevel : int
+        Above 0 the result is printed.
+    retLambdaHistory, retResidualNormsHistory : bool
+        Whether to return the histories.
+    restartControl : int
+        Must have its default.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
 
-    Returns (w, v), w descending for largest, else ascending, and the histories asked for, one row
-    per iteration. A solve that does not converge gives a `ConvergenceWarning`, unless on_failure
-    says otherwise.
+    Returns
+    -------
+    w : ndarray, shape (k,)
+        The values, descending for largest=True, otherwise ascending.
+    v : ndarray, shape (n, k)
+        The vectors as columns.
+    lambdas, residuals : ndarray
+        The histories that were asked for, with a row per iteration.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        For on_failure="raise", if the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the solve does not converge and on_failure does not say otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = heddle.generate("laplace1d", 50)
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> w, v = heddle.lobpcg(A, X, largest=False)
+    >>> print(w.round(6))
+    [0.003793 0.015159]
     """
     if restartControl != 20:
         raise ValueError("restartControl: heddle restarts where it loses accuracy; leave it out")
@@ -240,6 +536,7 @@ def lobpcg(
     options = Options(
         {"method": "lobpcg", **extras},
         "warn",
+        _LOBPCG_NAMES,
         nev=guess.shape[1],
         which="largest" if largest else "smallest",
         max_iterations=iteration_limit(maxiter),
@@ -251,9 +548,7 @@ def lobpcg(
     history = _LobpcgHistory(norms, options.callback)
     if retLambdaHistory or retResidualNormsHistory:
         options.callback = history
-    names = {"nev": "the number of columns of X", "initial_guess": "X", "constraints": "Y"}
-    names |= {"preconditioner": "M", "tolerance": "tol", "max_iterations": "maxiter"}
-    result = judge(run(problem, options, names), options)
+    result = judge(run(problem, options, _LOBPCG_NAMES), options)
     if verbosityLevel > 0:
         print(result)
     values = problem.returned(result.eigenvalues.astype(problem.dtype))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._result import Result
@@ -16,6 +16,9 @@ class FieldError(ValueError):
         super().__init__(field + message)
         self.field = field
         self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.field, self.message), self.__dict__
 
 
 class InputError(ValueError):
@@ -37,6 +40,9 @@ class NotConverged(RuntimeError):
         super().__init__(message)
         self.result = result
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.result), self.__dict__
+
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a solve. `result` holds what it had found by then."""
@@ -44,6 +50,9 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, message: str, result: Result):
         super().__init__(message)
         self.result = result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.result), self.__dict__
 
 
 class ConvergenceWarning(UserWarning):

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ._inputs import Operand, csr, stored
-from ._pencil import Pencil
+from ._pencil import NAMES, Pencil
 from ._solve import Options, Prepared, judge, with_stats
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
 
 def _adjacency(graph: Any) -> Any:
-    """The adjacency matrix without stored zeros, which are no edges. Integers become doubles."""
-    if isinstance(graph, (list, tuple)):
-        graph = np.asarray(graph)
-    if isinstance(scalar := getattr(graph, "dtype", None), np.dtype) and scalar.kind in "biu":
-        graph = graph.astype(np.float64)
+    """The adjacency matrix without stored zeros, which are no edges."""
     adjacency = stored(graph, "graph")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(f"the adjacency matrix of a graph is square, not {adjacency.shape}")
@@ -32,62 +29,199 @@ def _adjacency(graph: Any) -> Any:
     return adjacency
 
 
-def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any]) -> Any:
-    """k pairs of the Laplacian beside that of a connected graph's eigenvalue 0, the degrees of the
-    vertices, and the options."""
+def _null_vectors(labels: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
+    """Orthonormal vectors that the Laplacian of a graph of more than `count` components maps to 0, all
+    orthogonal to the one with the entries `sizes`. `labels`: the component of each vertex."""
+    weights = np.sqrt(np.bincount(labels, sizes**2))  # norms of the vectors of the components
+    first = weights / np.linalg.norm(weights)
+    # The reflection that maps the first unit vector to -`first`. Its other columns are orthogonal.
+    mirror = first.copy()
+    mirror[0] += 1
+    columns = np.eye(len(first), count, k=-1)
+    columns -= np.outer(mirror, mirror[1 : count + 1]) / mirror[0]
+    return columns[labels] * (sizes / weights[labels])[:, None]
+
+
+def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name: str) -> Any:
+    """k pairs of the Laplacian beside that of the eigenvalue 0 of a connected graph, the sizes of the
+    entries of this one's vector, and the options. `name`: of the argument k."""
     adjacency = _adjacency(graph)
     order = adjacency.shape[0]
     if order == 1:
         raise ValueError("the graph has 1 vertex, so its Laplacian has no eigenvector but the first")
     if not 1 <= k < order:
         raise ValueError(
-            f"{k} eigenvectors beside the first are wanted; of a graph with {order} vertices "
-            f"1 to {order - 1} can be found"
+            f"{name} is {k}; of a graph with {order} vertices 1 to {order - 1} eigenvectors beside "
+            "the first can be found"
         )
-    components = connected_components(adjacency, directed=False)[0]
-    if components > 1:
-        raise ValueError(
-            f"the graph has {components} components, so the eigenvalue 0 has as many copies: "
-            "take one component"
-        )
+    components, labels = connected_components(adjacency, directed=False)
     laplacian = csr(adjacency, "graph").core.laplacian(normalized)
-    degrees = np.asarray(adjacency.sum(axis=0)).ravel() - adjacency.diagonal()
+    sizes = np.ones(order)
+    if normalized:
+        degrees = np.asarray(adjacency.sum(axis=0)).ravel() - adjacency.diagonal()
+        sizes = np.sqrt(np.where(degrees == 0, 1, degrees))
     problem = Prepared(
-        A=Operand(laplacian, np.dtype(np.float64)),
-        null_vector_sizes=np.sqrt(degrees) if normalized else None,
+        A=Operand(laplacian, np.dtype(np.float64)), null_vector_sizes=sizes if normalized else None
     )
-    options = Options(extras, "raise", nev=k + 1, tolerance=1e-8)
+    names = {**NAMES, "nev": name}
+    options = Options(extras, "raise", names, nev=k + 1, tolerance=1e-8)
     result = judge(Pencil(problem, options, k + 1).end("smallest"), options)
-    return result.select(np.arange(1, k + 1)), degrees, options
+    if components > 1:
+        zeros = min(components, k + 1, result.vectors.shape[1])
+        result.vectors[:, 1:zeros] = _null_vectors(labels, sizes, zeros - 1)
+        result.eigenvalues[:zeros] = 0
+        warnings.warn(
+            f"the graph has {components} components, so its eigenvalue 0 has as many copies: the "
+            f"first {components - 1} of the vectors tell the components apart, and nothing else",
+            stacklevel=3,
+        )
+    return result.select(np.arange(1, len(result.eigenvalues))), sizes, options
+
+
+@overload
+def fiedler(
+    graph: Any,
+    k: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def fiedler(
+    graph: Any,
+    k: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def fiedler(
     graph: Any, k: int = 1, *, normalized: bool = False, **extras: Unpack[Extras]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The k smallest eigenvalues of a connected graph's Laplacian beside 0, and their eigenvectors:
-    for k = 1 the algebraic connectivity and the Fiedler vector.
+) -> Any:
+    """The k smallest eigenvalues of a graph's Laplacian beside the first, which is 0, and their
+    eigenvectors: for k = 1 the algebraic connectivity and the Fiedler vector.
 
-    graph: a graph of networkx, or a symmetric adjacency matrix with weights that are not negative.
-    normalized: the Laplacian I - D^(-1/2) W D^(-1/2) in place of D - W. `extras`: see `Extras`.
-    Returns (w, v), ascending. Raises ValueError for a graph of several components.
+    Parameters
+    ----------
+    graph : graph of networkx, or symmetric matrix
+        Edges with weights, or the adjacency matrix. Weights must not be negative.
+    k : int
+        The number of pairs, below that of the vertices.
+    normalized : bool
+        The Laplacian I - D^(-1/2) W D^(-1/2) in place of D - W.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    w : ndarray, shape (k,)
+        The values, ascending.
+    v : ndarray, shape (n, k)
+        The vectors as columns, orthonormal.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    UserWarning
+        If the graph has c > 1 components. The first c - 1 values are then 0, and their vectors, which
+        are constant within each component up to D^(1/2), tell components apart.
+
+    Examples
+    --------
+    >>> import networkx, heddle
+    >>> w, v = heddle.fiedler(networkx.path_graph(40))
+    >>> print(w.round(6))
+    [0.006165]
     """
-    result, _, options = _smallest(graph, k, normalized, dict(extras))
+    result, _, options = _smallest(graph, k, normalized, dict(extras), "k")
     return with_stats((result.eigenvalues, result.vectors), result, options)
+
+
+@overload
+def spectral_embedding(
+    graph: Any,
+    n_components: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def spectral_embedding(
+    graph: Any,
+    n_components: int = ...,
+    *,
+    normalized: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def spectral_embedding(
     graph: Any, n_components: int = 8, *, normalized: bool = True, **extras: Unpack[Extras]
-) -> np.ndarray:
-    """Coordinates of the vertices of a connected graph, n x n_components: eigenvectors of its
-    Laplacian beside the first, divided by the square roots of the degrees where it is normalized.
-    In each column the entry of the largest size is positive.
+) -> Any:
+    """Coordinates of the vertices of a graph: eigenvectors of its Laplacian beside the first, divided by
+    the square roots of the degrees where it is normalized.
 
-    graph: as for `fiedler`. Source: Belkin & Niyogi, Neural Computation 15 (2003) 1373.
+    Source: Belkin & Niyogi, Neural Computation 15 (2003) 1373.
+
+    Parameters
+    ----------
+    graph : graph of networkx, or symmetric matrix
+        As for `fiedler`.
+    n_components : int
+        The number of coordinates, below that of the vertices.
+    normalized : bool
+        As for `fiedler`.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    coordinates : ndarray, shape (n, n_components)
+        In each column the entry of the largest size is positive.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Warns
+    -----
+    UserWarning
+        If the graph has several components: see `fiedler`. The first coordinates are then equal within
+        each component.
+
+    Examples
+    --------
+    >>> import networkx, heddle
+    >>> graph = networkx.barbell_graph(5, 0)
+    >>> x = heddle.spectral_embedding(graph, 1)[:, 0]
+    >>> len(set(x[:5] > 0)), len(set(x[5:] > 0)), bool(x[0] * x[9] < 0)
+    (1, 1, True)
     """
-    result, degrees, options = _smallest(graph, n_components, normalized, dict(extras))
-    embedding = np.array(result.vectors)
-    if normalized:
-        embedding /= np.sqrt(degrees)[:, None]
+    name = "n_components"
+    result, sizes, options = _smallest(graph, n_components, normalized, dict(extras), name)
+    embedding = result.vectors / sizes[:, None]
     largest = np.abs(embedding).argmax(axis=0)
-    embedding *= np.sign(embedding[largest, np.arange(n_components)])
+    embedding *= np.sign(embedding[largest, np.arange(embedding.shape[1])])
     return with_stats((embedding,), result, options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Union
 
 import numpy as np
@@ -14,7 +15,8 @@ from scipy.sparse.linalg import LinearOperator
 from . import _core
 from . import _device_inputs as device
 from ._device_arrays import DeviceOperand, Library, library_of
-from ._scalars import INT32_MAX, check_finite, check_scalar
+from ._messages import NEARLY_SYMMETRIC
+from ._scalars import INT32_MAX, check_exact, check_exact_array, check_finite, scalar_of
 
 
 @dataclass(frozen=True)
@@ -37,29 +39,60 @@ class Operand:
         """The product with a block of doubles."""
         if self.product is not None:
             return self.product(X)
-        offsets, columns, values = self.core.arrays()
-        result: np.ndarray = sp.csr_array((values, columns, offsets), shape=self.shape) @ X
+        result: np.ndarray = entries_of(self) @ X
         return result
 
 
 AnyOperand = Union[Operand, DeviceOperand]
 
 
-def averaged(operand: AnyOperand, name: str) -> tuple[Operand, float]:
-    """(A + A^T)/2, and the largest |a_ij - a_ji| relative to the largest entry."""
-    if not isinstance(operand, Operand) or not operand.is_stored:
-        raise ValueError(f"symmetrize='average': {name} must be stored, in host memory")
-    rows, cols = operand.shape
-    if rows != cols:
-        raise ValueError(f"symmetrize='average': {name} is {rows} x {cols}, it must be square")
+def entries_of(operand: Operand) -> Any:
+    """A stored matrix as a sparse array of SciPy on the same memory."""
     offsets, columns, values = operand.core.arrays()
-    A = sp.csr_array((values, columns, offsets), shape=operand.shape)
+    return sp.csr_array((values, columns, offsets), shape=operand.shape)
+
+
+def _triangle(A: Any) -> str | None:
+    """"lower" or "upper", if A has entries in this triangle alone and not on the diagonal alone."""
+    lower, upper = (part.count_nonzero() for part in (sp.tril(A, -1), sp.triu(A, 1)))
+    if (lower == 0) == (upper == 0):
+        return None
+    return "lower" if lower else "upper"
+
+
+def asymmetry_of(operand: Operand) -> tuple[str | None, float]:
+    """The triangle of a matrix that has all of its entries, and the largest |a_ij - a_ji| relative to
+    the largest entry."""
+    A = entries_of(operand)
     largest = abs(A).max() if A.nnz else 0.0
     difference = abs(A - A.T).max() if A.nnz else 0.0
-    if difference == 0:
+    return _triangle(A), float(difference / largest) if largest else 0.0
+
+
+def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]:
+    """A symmetric matrix for one that is not, and the largest |a_ij - a_ji| relative to the largest
+    entry. `how`: "average" for (A + A^T)/2, "triangle" for the one that the entries of a triangle
+    stand for, whose asymmetry is 0."""
+    if not isinstance(operand, Operand) or not operand.is_stored:
+        raise ValueError(f"symmetrize={how!r}: {name} must be stored, in host memory")
+    rows, cols = operand.shape
+    if rows != cols:
+        raise ValueError(f"symmetrize={how!r}: {name} is {rows} x {cols}, it must be square")
+    found, asymmetry = asymmetry_of(operand)
+    if not asymmetry:
         return operand, 0.0
-    symmetric = csr((A / 2 + A.T / 2).tocsr(), name)
-    return replace(symmetric, dtype=operand.dtype), float(difference / largest)
+    A = entries_of(operand)
+    if how == "average":
+        if found is not None and asymmetry > NEARLY_SYMMETRIC:
+            raise ValueError(
+                f"symmetrize='average' would halve the entries of {name}, which has them in its "
+                f"{found} triangle alone: symmetrize='triangle' mirrors them"
+            )
+        return replace(csr((A / 2 + A.T / 2).tocsr(), name), dtype=operand.dtype), asymmetry
+    if found is None:
+        raise ValueError(f"symmetrize='triangle': {name} has entries in both of its triangles")
+    mirrored = A + sp.tril(A, -1).T + sp.triu(A, 1).T
+    return replace(csr(mirrored.tocsr(), name), dtype=operand.dtype), 0.0
 
 
 def _is_graph(A: Any) -> bool:
@@ -92,6 +125,65 @@ def _without_torch(A: Any) -> Any:
     return sp.csr_array(parts, shape=tuple(A.shape))
 
 
+def _is_table(A: Any) -> bool:
+    """Whether A is a DataFrame or a Series of pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(A, (pandas.DataFrame, pandas.Series))
+
+
+def _in_column(j: int, i: int) -> tuple[int, int]:
+    return i, j
+
+
+def _without_pandas(A: Any, name: str) -> Any:
+    """A DataFrame or a Series of pandas as an array, or, if it is stored sparse, as a sparse one. What
+    is none is returned."""
+    if not _is_table(A):
+        return A
+    import pandas
+
+    columns = [A] if A.ndim == 1 else [A.iloc[:, j] for j in range(A.shape[1])]
+    if A.ndim == 2 and columns and all(isinstance(c.dtype, pandas.SparseDtype) for c in columns):
+        return A.sparse.to_coo()
+    for j, column in enumerate(columns):
+        if not pandas.api.types.is_numeric_dtype(column.dtype):
+            label = name if A.ndim == 1 else f"the column {column.name!r} of {name}"
+            raise TypeError(f"{label} has the type {column.dtype}; heddle takes numbers")
+        if column.dtype.kind in "iu" and not column.isna().any():
+            integers = column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8"))
+            if A.ndim == 1:
+                check_exact_array(integers, name)
+            else:
+                check_exact(integers, name, partial(_in_column, j))
+    values = A.to_numpy()
+    return values if values.dtype != object else A.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _as_array(A: Any, name: str) -> np.ndarray:
+    """An array of what is one or a nested list."""
+    try:
+        return np.asarray(_without_pandas(A, name))
+    except ValueError as error:
+        if not isinstance(A, (list, tuple)):
+            raise
+        raise ValueError(f"{name}: its rows are lists of different lengths") from error
+
+
+def listed(X: Any, name: str) -> Any:
+    """A list as an array, and anything else as it is."""
+    return _as_array(X, name) if isinstance(X, (list, tuple)) else X
+
+
+def _as_doubles(A: Any, name: str) -> Any:
+    """A sparse matrix of integers or booleans as one of doubles. Duplicates are summed as doubles."""
+    if A.dtype.kind not in "biu":
+        return A
+    if A.dtype.itemsize == 8:
+        entries = A.tocoo()
+        check_exact(entries.data, name, lambda i: (entries.row[i], entries.col[i]))
+    return A.astype(np.float64)
+
+
 def _check_host(A: Any, name: str) -> None:
     library = library_of(A, name)
     if library is not None:
@@ -109,16 +201,20 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
     _check_host(A, name)
     if _is_graph(A):
         return _graph_matrix(A)
+    A = _without_pandas(A, name)
     if sp.issparse(A):
         _check_2d(A, name)
+        A = _as_doubles(A, name)
         if A.format == "csc" and symmetric and A.shape[0] == A.shape[1]:
             A = A.T
         elif A.format != "csr":
             A = A.tocsr()
     else:
-        A = np.asarray(A)
+        A = _as_array(A, name)
         _check_2d(A, name)
-        A = sp.csr_array(A.astype(check_scalar(A.dtype, name), copy=False))
+        scalar = scalar_of(A.dtype, name)
+        check_exact_array(A, name)
+        A = sp.csr_array(A.astype(scalar, copy=False))
     if not A.has_canonical_format:
         A = A.copy()
         A.sum_duplicates()
@@ -127,9 +223,10 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
 
 def csr(A: Any, name: str, symmetric: bool = False) -> Operand:
     """A stored matrix. Values of 64 bits and column indices of 32 bits are not copied."""
-    dtype = check_scalar(A.dtype, name) if sp.issparse(A) else None
+    if sp.issparse(A):
+        scalar_of(A.dtype, name)  # before a conversion, which may refuse it in other words
     A = stored(A, name, symmetric)
-    dtype = dtype or check_scalar(A.dtype, name)
+    dtype = scalar_of(A.dtype, name)
     if max(A.shape) > INT32_MAX:
         raise ValueError(f"{name} has the shape {A.shape}; rows and columns up to 2^31 - 1 are known")
     columns = np.ascontiguousarray(A.indices, dtype=np.int32)
@@ -154,7 +251,8 @@ def _checked_product(
                 f"{name} returned the shape {Y.shape} for a block of shape {X.shape}, "
                 f"not {(rows, X.shape[1])}"
             )
-        check_scalar(Y.dtype, f"the result of {name}")
+        scalar_of(Y.dtype, f"the result of {name}")
+        check_exact_array(Y, f"the result of {name}")
         return Y.astype(np.float64, copy=False)
 
     return checked
@@ -163,7 +261,7 @@ def _checked_product(
 def function(product: Callable[[np.ndarray], Any], shape: Any, dtype: Any, name: str) -> Operand:
     """A matrix given by its product with blocks."""
     rows, cols = (int(size) for size in shape)
-    scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
+    scalar = np.dtype(np.float64) if dtype is None else scalar_of(dtype, name)
     checked = _checked_product(product, rows, name)
     return Operand(_core.Matrix.from_function(rows, cols, checked), scalar, checked)
 
@@ -207,12 +305,17 @@ def matrix(
         return csr(A, name, symmetric)
     raise TypeError(
         f"{name} is a {type(A).__name__}; heddle takes sparse matrices of SciPy, arrays, graphs "
-        "of networkx, linear operators, functions of blocks, and tensors"
+        "of networkx, tables of pandas, linear operators, functions of blocks, and tensors"
     )
 
 
 def _lies_on_host(A: Any) -> bool:
-    return sp.issparse(A) or _is_graph(A) or isinstance(A, (np.ndarray, list, tuple))
+    return sp.issparse(A) or _is_graph(A) or is_dense(A)
+
+
+def is_dense(A: Any) -> bool:
+    """Whether A is an array, a nested list or a table of pandas, in host memory."""
+    return _is_table(A) or isinstance(A, (np.ndarray, list, tuple))
 
 
 def operator(
@@ -247,8 +350,9 @@ def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
     X = _without_torch(X)
     if sp.issparse(X):
         raise TypeError(f"{name} is sparse, it must be an array: pass {name}.toarray()")
-    X = np.asarray(X)
-    dtype = check_scalar(X.dtype, name)
+    X = _as_array(X, name)
+    dtype = scalar_of(X.dtype, name)
+    check_exact_array(X, name)
     if X.ndim == 1:
         X = X[:, None]
     if X.ndim != 2:

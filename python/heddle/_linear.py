@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ._device_arrays import library_of
-from ._inputs import block, matrix, optional_block, optional_matrix
+from ._inputs import block, listed, matrix, optional_block, optional_matrix
 from ._result import Result
 from ._singular import adjoint_pair
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
@@ -16,9 +16,16 @@ from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
-_NAMES = {"rhs": "b", "initial_guess": "x0", "preconditioner": "M", "max_iterations": "maxiter"}
+_NAMES = {
+    "rhs": "b",
+    "initial_guess": "x0",
+    "preconditioner": "M",
+    "max_iterations": "maxiter",
+    "tolerance": "rtol",
+    "normal_equations": "lstsq",
+}
 
 
 def _tolerance(b: Any, rtol: float, atol: float) -> float:
@@ -54,6 +61,34 @@ def _solutions(problem: Prepared, options: Options) -> Result:
     return run(zero, options, _NAMES).select(np.arange(0))
 
 
+@overload
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = ...,
+    *,
+    rtol: float = ...,
+    atol: float = ...,
+    maxiter: int | None = ...,
+    M: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, int]: ...
+
+
+@overload
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = ...,
+    *,
+    rtol: float = ...,
+    atol: float = ...,
+    maxiter: int | None = ...,
+    M: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def cg(
     A: Any,
     b: Any,
@@ -65,15 +100,56 @@ def cg(
     M: Any = None,
     **extras: Unpack[Extras],
 ) -> Any:
-    """Solves A X = b for a symmetric positive definite A by block CG, for one right-hand side, or
-    for one per column of b.
+    """Solves A X = b for a symmetric positive definite A by block CG, with the arguments and values of
+    `scipy.sparse.linalg.cg`.
 
-    Returns (x, info) as `scipy.sparse.linalg.cg` does: x has the shape of b; info is 0 if each
-    column meets |b - A x| <= max(rtol |b|, atol), the number of iterations if a limit ended the
-    solve, and -1 after a failure. M is an approximate inverse of A, as a matrix or a function of
-    blocks; without one, `preconditioner` chooses. `callback` gets a `State` rather than x.
-    `extras`: see `Extras`. Failures are told by info unless `on_failure` says otherwise.
+    Parameters
+    ----------
+    A : sparse matrix, array, LinearOperator, graph or function of blocks
+        Symmetric positive definite, n x n.
+    b : array_like, shape (n,) or (n, m)
+        One right-hand side, or one per column.
+    x0 : array_like, optional
+        A guess, of the shape of b.
+    rtol, atol : float
+        Each column meets |b - A x| <= max(rtol |b|, atol).
+    maxiter : int, optional
+        The largest number of iterations.
+    M : as A, optional
+        An approximate inverse of A. Without one, `preconditioner` chooses.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+        `callback` gets a `State` rather than x.
+
+    Returns
+    -------
+    x : ndarray
+        The solutions, of the shape of b.
+    info : int
+        0 if all columns have converged, the number of iterations if a limit ended the solve, -1 after a
+        failure.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        For on_failure="raise", if the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = heddle.generate("laplace2d", 20, 20)
+    >>> b = np.ones(400)
+    >>> x, info = heddle.cg(A, b, rtol=1e-8)
+    >>> info, bool(np.linalg.norm(A @ x - b) <= 1e-8 * np.linalg.norm(b))
+    (0, True)
     """
+    b = listed(b, "b")
     library = library_of(b, "b")
     operand = matrix(A, "A", order=np.shape(b)[0] if np.ndim(b) else None, library=library)
     rhs, scalar = block(b, "b", operand.shape[0])
@@ -90,11 +166,37 @@ def cg(
     )
     tolerance = min(_tolerance(rhs, rtol, atol), 0.5)  # above 1 even x = 0 would meet it
     options = Options(
-        dict(extras), "return", tolerance=tolerance, max_iterations=iteration_limit(maxiter)
+        dict(extras), "return", _NAMES, tolerance=tolerance, max_iterations=iteration_limit(maxiter)
     )
     result = judge(_solutions(problem, options), options)
     x = result.vectors.reshape(np.shape(b))
     return with_stats((x, _info(result)), result, options)
+
+
+@overload
+def lstsq(
+    A: Any,
+    b: Any,
+    *,
+    x0: Any = ...,
+    rtol: float = ...,
+    damp: float = ...,
+    maxiter: int | None = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray, Any, Any]: ...
+
+
+@overload
+def lstsq(
+    A: Any,
+    b: Any,
+    *,
+    x0: Any = ...,
+    rtol: float = ...,
+    damp: float = ...,
+    maxiter: int | None = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
 
 
 def lstsq(
@@ -108,14 +210,54 @@ def lstsq(
     **extras: Unpack[Extras],
 ) -> Any:
     """Minimises |b - A x|, or |b - A x|^2 + damp^2 |x|^2, for a sparse A of any shape, for each
-    column of b.
+    column of b. Small problems are factored, others solved by CG on the normal equations.
 
-    Returns (x, residuals, rank, s) as `numpy.linalg.lstsq` does: residuals holds |b - A x|^2 per
-    column. Small problems are factored, others solved by CG on the normal equations, which computes
-    neither a rank nor singular values, so rank and s are None. `rtol` bounds
-    |A^T r - damp^2 x| / |A^T b|.
-    `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
+    Parameters
+    ----------
+    A : sparse matrix, array or LinearOperator
+        Of the shape (m, n).
+    b : array_like, shape (m,) or (m, c)
+        One right-hand side, or one per column.
+    x0 : array_like, optional
+        A guess.
+    rtol : float
+        Bound of |A^T r - damp^2 x| / |A^T b|.
+    damp : float
+        Weight of the damping.
+    maxiter : int, optional
+        The largest number of iterations.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    x : ndarray, shape (n,) or (n, c)
+        The solutions.
+    residuals : ndarray, shape (1,) or (c,)
+        |b - A x|^2 per column.
+    rank, s : None
+        In the places of what `numpy.linalg.lstsq` returns. They are not computed.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> x, residuals, _, _ = heddle.lstsq(A, [1.0, 3.0, 6.0])
+    >>> print(x.round(6), residuals.round(6))
+    [0.833333 2.5     ] [0.166667]
     """
+    b = listed(b, "b")
     operand, transposed = adjoint_pair(A)
     rhs, scalar = block(b, "b", operand.shape[0])
     guess = optional_block(x0, "x0", operand.shape[1])
@@ -128,7 +270,12 @@ def lstsq(
         dtype=np.promote_types(operand.dtype, scalar),
     )
     options = Options(
-        dict(extras), "raise", tolerance=rtol, damp=damp, max_iterations=iteration_limit(maxiter)
+        dict(extras),
+        "raise",
+        _NAMES,
+        tolerance=rtol,
+        damp=damp,
+        max_iterations=iteration_limit(maxiter),
     )
     result = judge(_solutions(problem, options), options)
     x = result.vectors[:, 0] if np.ndim(b) == 1 else result.vectors

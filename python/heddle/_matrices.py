@@ -22,15 +22,66 @@ def _as_scipy(core: _core.Matrix) -> Any:
 
 
 def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
-    """A generated matrix such as generate("laplace3d", 50, 50, 50), as a sparse array of SciPy.
-    Raises ValueError for an unknown name, with the most similar one."""
+    """A generated matrix.
+
+    Parameters
+    ----------
+    name : str
+        Of the matrix, such as "laplace3d". `heddle info --list-generators` and docs/formats.md list them.
+    *size : int
+        Its sizes, as many as the name asks for.
+    density : float
+        Of the entries, for random matrices.
+    seed : int
+        For random matrices.
+
+    Returns
+    -------
+    A : csr_array
+        A sparse array of SciPy.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with the most similar one, and for wrong sizes.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> heddle.generate("laplace3d", 5, 6, 7).shape
+    (210, 210)
+    """
     return _as_scipy(_core.Matrix.generate(name, list(size), density, seed))
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
-    """The matrix in a file of any format that heddle reads (Matrix Market, .npz, .npy, edge lists,
-    also gzipped), as a sparse array of SciPy. "SuiteSparse:HB/bcsstk17" is fetched from the
-    SuiteSparse Matrix Collection if it is not in the cache. Raises InputError."""
+    """The matrix in a file of any format that heddle reads: Matrix Market, .npz, .npy, edge lists, also
+    gzipped.
+
+    Parameters
+    ----------
+    path : str or path
+        "SuiteSparse:HB/bcsstk17" is fetched from the SuiteSparse Matrix Collection if it is not in
+        the cache.
+
+    Returns
+    -------
+    A : csr_array
+        A sparse array of SciPy.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np, heddle
+    >>> path = os.path.join(tempfile.mkdtemp(), "A.npy")
+    >>> np.save(path, np.eye(3))
+    >>> heddle.read_matrix(path).shape
+    (3, 3)
+    """
     from .data import is_prefixed, resolve
 
     name = os.fspath(path)

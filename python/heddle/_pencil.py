@@ -12,10 +12,11 @@ import scipy.linalg as dense
 from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
+from ._messages import callers_names
 from ._result import Result, joined
-from ._solve import Options, Prepared, callers_names, run
+from ._solve import Options, Prepared, run, way_out_of
 
-_NAMES = {
+NAMES = {
     "nev": "k",
     "B": "M",
     "initial_guess": "v0",
@@ -53,7 +54,7 @@ class Pencil:
             left = request["time_limit"] - (time.perf_counter() - self.start)
             request["time_limit"] = max(left, _NO_TIME)
         options = _with_request(self.options, request)
-        result = run(self.problem, options, _NAMES)
+        result = run(self.problem, options, NAMES)
         self.stopped = options.stopped
         return result
 
@@ -119,13 +120,14 @@ class Pencil:
         """The spectral density of A, which one device computes."""
         seed = self.options.request.get("seed", 42)
         A, library = self.problem.A, self.problem.library
+        words = callers_names(NAMES, way_out_of(self.problem))
         if isinstance(A, DeviceOperand) and library is not None:
-            with callers_names(_NAMES), self.options.device_of(library) as device:
+            with words, self.options.device_of(library) as device:
                 density = on_device.density(A, device, seed=seed, **settings)
         else:
             assert not isinstance(A, DeviceOperand)
             stored = self.problem.all_stored
-            with callers_names(_NAMES), self.options.device_for(stored, devices=1) as device:
+            with words, self.options.device_for(stored, devices=1) as device:
                 density = _core.spectral_density(device, A.core, seed=seed, **settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")

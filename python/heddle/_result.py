@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copyreg
 import html
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,28 @@ class Completeness(NamedTuple):
 
     method: str
     proven: bool
+
+
+@dataclass(frozen=True)
+class StateCopy:
+    """A copy of a `State` that pickle or copy has made, with the attributes of the original."""
+
+    iteration: int
+    converged: int
+    worst_residual: float
+    seconds: float
+    active_columns: int
+    operator_applications: int
+    nev: int
+    eigenvalues: list[float]
+    residuals: list[float]
+
+
+def _reduced_state(state: _core.State) -> tuple[Any, ...]:
+    return StateCopy, tuple(getattr(state, each.name) for each in fields(StateCopy))
+
+
+copyreg.pickle(_core.State, _reduced_state)
 
 
 @dataclass(repr=False, eq=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 INT32_MAX = np.iinfo(np.int32).max
+EXACT = 2**53  # up to which float64 holds all integers
 
 
 def check_scalar(dtype: Any, name: str) -> np.dtype:
@@ -14,8 +16,42 @@ def check_scalar(dtype: Any, name: str) -> np.dtype:
     found = np.dtype(dtype)
     if found.kind == "f" and found.itemsize in (4, 8):
         return np.dtype(f"f{found.itemsize}")
-    hint = f"pass {name}.astype(float)" if found.kind in "biu" else "its numbers would be changed"
-    raise TypeError(f"{name} has the type {found}; heddle takes float32 and float64: {hint}")
+    if found.kind in "biu":
+        raise TypeError(
+            f"{name} has the type {found}; heddle takes float32 and float64 on a GPU: cast it before"
+        )
+    raise TypeError(
+        f"{name} has the type {found}; heddle takes float32 and float64, integers and booleans: "
+        "other numbers would be changed"
+    )
+
+
+def scalar_of(dtype: Any, name: str) -> np.dtype:
+    """The type in which numbers in host memory are taken: integers and booleans become float64."""
+    if np.dtype(dtype).kind in "biu":
+        return np.dtype(np.float64)
+    return check_scalar(dtype, name)
+
+
+def check_exact(values: np.ndarray, name: str, place: Callable[[int], Any]) -> None:
+    """Refuses integers beyond 2^53, which float64 would round. `place`: the index of an entry from
+    its position in `values`."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return
+    if int(values.max()) <= EXACT and int(values.min()) >= -EXACT:
+        return
+    flat = values.ravel()
+    first = int(np.flatnonzero((flat > EXACT) | (flat < -EXACT))[0])
+    index = ", ".join(str(int(each)) for each in np.atleast_1d(place(first)))
+    raise ValueError(
+        f"{name}[{index}] is {int(flat[first])}: float64 holds all integers up to 2^53 alone, so it "
+        f"might be rounded; pass {name}.astype(float) to take the rounded ones"
+    )
+
+
+def check_exact_array(values: np.ndarray, name: str) -> None:
+    """`check_exact` for an array of any shape."""
+    check_exact(values, name, lambda first: np.unravel_index(first, values.shape))
 
 
 def check_finite(values: np.ndarray, name: str) -> None:

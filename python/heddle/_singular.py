@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +16,14 @@ from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._solve import Extras
+    from ._solve import Extras, PlainExtras
 
-_NAMES = {"nev": "k", "tolerance": "tol", "max_iterations": "maxiter"}
+_NAMES = {
+    "nev": "k",
+    "tolerance": "tol",
+    "max_iterations": "maxiter",
+    "normal_equations": "svds",
+}
 
 
 def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
@@ -49,29 +54,136 @@ def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
     return operand, None
 
 
+@overload
+def svds(
+    A: Any,
+    k: int = ...,
+    ncv: int | None = ...,
+    tol: float = ...,
+    which: Literal["LM", "SM"] = ...,
+    v0: Any = ...,
+    maxiter: int | None = ...,
+    return_singular_vectors: Literal[True] = ...,
+    solver: Literal["arpack", "lobpcg", "propack"] = ...,
+    rng: Any = ...,
+    options: dict[str, Any] | None = ...,
+    *,
+    random_state: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
+
+
+@overload
+def svds(
+    A: Any,
+    k: int = ...,
+    ncv: int | None = ...,
+    tol: float = ...,
+    which: Literal["LM", "SM"] = ...,
+    v0: Any = ...,
+    maxiter: int | None = ...,
+    *,
+    return_singular_vectors: Literal[False],
+    solver: Literal["arpack", "lobpcg", "propack"] = ...,
+    rng: Any = ...,
+    options: dict[str, Any] | None = ...,
+    random_state: Any = ...,
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def svds(
+    A: Any,
+    k: int = ...,
+    ncv: int | None = ...,
+    tol: float = ...,
+    which: Literal["LM", "SM"] = ...,
+    v0: Any = ...,
+    maxiter: int | None = ...,
+    return_singular_vectors: bool | Literal["u", "vh"] = ...,
+    solver: Literal["arpack", "lobpcg", "propack"] = ...,
+    rng: Any = ...,
+    options: dict[str, Any] | None = ...,
+    *,
+    random_state: Any = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
 def svds(
     A: Any,
     k: int = 6,
     ncv: int | None = None,
     tol: float = 0,
-    which: str = "LM",
+    which: Literal["LM", "SM"] = "LM",
     v0: Any = None,
     maxiter: int | None = None,
-    return_singular_vectors: bool | str = True,
-    solver: str = "arpack",
+    return_singular_vectors: bool | Literal["u", "vh"] = True,
+    solver: Literal["arpack", "lobpcg", "propack"] = "arpack",
     rng: Any = None,
     options: dict[str, Any] | None = None,
     *,
     random_state: Any = None,
     **extras: Unpack[Extras],
 ) -> Any:
-    """The k largest (which="LM") or smallest ("SM") singular triplets of a sparse A of any shape,
-    with the arguments and values of `scipy.sparse.linalg.svds`.
+    """The k largest or smallest singular triplets of a matrix of any shape, with the arguments and
+    values of `scipy.sparse.linalg.svds`.
 
-    Returns (u, s, vh) with s ascending; s alone for return_singular_vectors=False; None in place
-    of vh for "u" and of u for "vh". tol is the relative error of the values, 0 for about the level
-    of rounding. solver="lobpcg" takes LOBPCG, "arpack" and "propack" the method that suits. ncv and
-    v0 are not needed: the start is random. `extras`: see `Extras`. A solve that does not converge raises `NotConverged`.
+    Parameters
+    ----------
+    A : sparse matrix, array or LinearOperator
+        Of the shape (m, n).
+    k : int
+        The number of triplets, at most min(m, n).
+    ncv, v0
+        Checked, but not needed: the start is random.
+    tol : float
+        The relative error of the values. 0: about the level of rounding.
+    which : {"LM", "SM"}
+        The largest or the smallest values.
+    maxiter : int, optional
+        The largest number of iterations.
+    return_singular_vectors : {True, False, "u", "vh"}
+        "u" and "vh": only these vectors, and None in place of the others.
+    solver : {"arpack", "lobpcg", "propack"}
+        "lobpcg" takes LOBPCG, the others the method that suits.
+    rng, random_state : int or Generator, optional
+        Source of the seed.
+    options
+        Must be empty.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    u : ndarray, shape (m, k)
+        The left vectors as columns.
+    s : ndarray, shape (k,)
+        The values, ascending.
+    vh : ndarray, shape (k, n)
+        The right vectors as rows.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If the solve does not converge. Its `result` has what was found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> A = np.arange(12.0).reshape(4, 3)
+    >>> u, s, vh = heddle.svds(A, 2)
+    >>> print(s.round(4))
+    [ 1.4641 22.4467]
+    >>> bool(abs(A @ vh.T - u * s).max() < 1e-12)
+    True
     """
     if which not in ("LM", "SM"):
         raise ValueError(f"which is {which!r}, not 'LM' or 'SM'")
@@ -87,6 +199,7 @@ def svds(
     asked = Options(
         dict(extras),
         "raise",
+        _NAMES,
         nev=k,
         which="largest" if which == "LM" else "smallest",
         tolerance=tol,
@@ -94,7 +207,8 @@ def svds(
     )
     asked.default_tolerance(operand.dtype)
     if rng is not None or random_state is not None:
-        asked.request["seed"] = seed_of(random_state if rng is None else rng)
+        name = "random_state" if rng is None else "rng"
+        asked.request["seed"] = seed_of(random_state if rng is None else rng, name)
     if solver == "lobpcg":
         asked.request.setdefault("method", "lobpcg")
     problem = Prepared(

@@ -16,8 +16,9 @@ import numpy as np
 from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand, Library, library_of
-from ._errors import ConvergenceWarning, FieldError, Interrupted, NotConverged
-from ._inputs import AnyOperand, Operand, averaged, block, matrix, optional_matrix
+from ._errors import ConvergenceWarning, Interrupted, NotConverged
+from ._inputs import AnyOperand, Operand, asymmetry_of, block, matrix, optional_matrix, symmetric
+from ._messages import callers_names, renamed_reason, way_to_symmetry
 from ._result import Result, result_of
 from ._seed import seed_of
 
@@ -26,30 +27,8 @@ logger = logging.getLogger("heddle")
 OnFailure = Literal["raise", "warn", "return"]
 
 
-class Extras(TypedDict, total=False):
-    """The keyword arguments that all functions take beside those of SciPy.
-
-    method: "auto", "lobpcg", "block_lanczos" or "block_cg".
-    preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
-        {"type": "chebyshev", "degree": 8}.
-    device: "auto", "host" or "cuda". Arrays on a GPU are solved there.
-    devices: the number of GPUs of this machine that solve together, or "all" of them, for problems
-        in host memory.
-    threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
-    seed: of random start vectors. Equal seeds give equal bits.
-    time_limit: in seconds.
-    callback: called with a `State` after each iteration. Returning False ends the solve.
-    progress: whether to show a bar, which needs tqdm.
-    return_stats: whether to return the `Result`, too, as the last value.
-    symmetrize: "average" takes (A + A^T)/2 in place of A and of B, which rounding or printing has
-        made unsymmetric. `Result.asymmetry` says by how much.
-    on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
-        "return" what there is.
-    Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
-        system), precision, max_basis, filter, factorization, algorithm, project_rhs, kernel, reorder,
-        cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
-        method does not read is refused. Without a method, those that only tune another one have no
-        effect."""
+class _Common(TypedDict, total=False):
+    """The keyword arguments that do not change what a function returns."""
 
     method: str
     preconditioner: str | dict[str, Any]
@@ -60,8 +39,7 @@ class Extras(TypedDict, total=False):
     time_limit: float | None
     callback: Callable[[_core.State], bool | None] | None
     progress: bool
-    return_stats: bool
-    symmetrize: Literal["average"] | None
+    symmetrize: Literal["average", "triangle"] | None
     on_failure: OnFailure
     block_size: int
     criterion: str
@@ -80,6 +58,41 @@ class Extras(TypedDict, total=False):
     checkpoint: str
     checkpoint_every: float
     resume: bool
+
+
+class Extras(_Common, total=False):
+    """The keyword arguments that all functions take beside those of SciPy.
+
+    method: "auto", "lobpcg", "block_lanczos" or "block_cg".
+    preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
+        {"type": "chebyshev", "degree": 8}.
+    device: "auto", "host" or "cuda". Arrays on a GPU are solved there.
+    devices: the number of GPUs of this machine that solve together, or "all" of them, for problems
+        in host memory.
+    threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
+    seed: of random start vectors. Equal seeds give equal bits.
+    time_limit: in seconds.
+    callback: called with a `State` after each iteration. Returning False ends the solve.
+    progress: whether to show a bar, which needs tqdm.
+    return_stats: whether to return the `Result`, too, as the last value.
+    symmetrize: "average" takes (A + A^T)/2 in place of A and of B, which rounding or printing has
+        made unsymmetric. `Result.asymmetry` says by how much. "triangle" completes matrices that
+        have entries in one triangle alone.
+    on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
+        "return" what there is.
+    Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
+        system), precision, max_basis, filter, factorization, algorithm, project_rhs, kernel, reorder,
+        cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
+        method does not read is refused. Without a method, those that only tune another one have no
+        effect."""
+
+    return_stats: bool
+
+
+class PlainExtras(_Common, total=False):
+    """`Extras` of a call that returns no `Result`."""
+
+    return_stats: Literal[False]
 
 
 @dataclass
@@ -183,7 +196,15 @@ def _number_of_devices(devices: Any) -> int:
 class Options:
     """The extras of a call, separated into those for the library and those for this package."""
 
-    def __init__(self, extras: dict[str, Any], on_failure: OnFailure, **options: Any):
+    def __init__(
+        self,
+        extras: dict[str, Any],
+        on_failure: OnFailure,
+        names: dict[str, str] | None = None,
+        **options: Any,
+    ):
+        """`names`: the caller's names for the library's fields. `options`: what the caller has
+        arguments of its own for, as fields of the library."""
         extras = dict(extras)
         self.device: str = extras.pop("device", "auto")
         self.devices = _number_of_devices(extras.pop("devices", 1))
@@ -198,8 +219,10 @@ class Options:
                 f"on_failure is {self.on_failure!r}, not one of 'raise', 'warn', 'return'"
             )
         self.symmetrize: str | None = extras.pop("symmetrize", None)
-        if self.symmetrize not in (None, "average"):
-            raise ValueError(f"symmetrize is {self.symmetrize!r}, not 'average' or None")
+        if self.symmetrize not in (None, "average", "triangle"):
+            raise ValueError(
+                f"symmetrize is {self.symmetrize!r}, not one of 'average', 'triangle', None"
+            )
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback is a {type(self.callback).__name__}, not a function")
         if extras.get("time_limit", 0) is None:
@@ -207,8 +230,9 @@ class Options:
         if "seed" in extras:
             extras["seed"] = seed_of(extras["seed"])
         if twice := options.keys() & extras.keys():
-            names = ", ".join(sorted(twice))
-            raise TypeError(f"{names}: this function has an argument of its own for it")
+            fields = ", ".join(sorted(twice))
+            own = ", ".join((names or {}).get(field, field) for field in sorted(twice))
+            raise TypeError(f"{fields}: this function has an argument of its own for it: {own}")
         self.request: dict[str, Any] = {**options, **extras}
         # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
         self.rounding = 0.0
@@ -292,15 +316,6 @@ class _Watch:
             self._bar.close()
 
 
-@contextmanager
-def callers_names(names: dict[str, str]) -> Iterator[None]:
-    """Errors of the library with the caller's names for its fields."""
-    try:
-        yield
-    except FieldError as error:
-        raise ValueError(names.get(error.field, error.field) + error.message) from None
-
-
 def _core_of(operand: AnyOperand | None) -> _core.Matrix | None:
     assert not isinstance(operand, DeviceOperand)
     return None if operand is None else operand.core
@@ -349,27 +364,45 @@ def _host_problem(problem: Prepared, request: dict[str, Any]) -> _core.Problem:
     )
 
 
-def symmetrized(problem: Prepared, options: Options) -> tuple[Prepared, float]:
+def symmetrized(
+    problem: Prepared, options: Options, names: dict[str, str] | None = None
+) -> tuple[Prepared, float]:
     """The problem with symmetric matrices, if the caller asked for it, and the larger asymmetry of
     both before."""
-    if options.symmetrize is None:
+    how = options.symmetrize
+    if how is None:
         return problem, 0.0
+    names = names or {}
     if problem.normal_equations:
-        raise ValueError("symmetrize='average' does not go with normal_equations")
-    A, asymmetry = averaged(problem.A, "A")
+        name = names.get("normal_equations", "normal_equations")
+        raise ValueError(f"symmetrize={how!r} does not go with {name}, for which A need not be symmetric")
+    A, asymmetry = symmetric(problem.A, "A", how)
     if problem.B is None:
         return replace(problem, A=A), asymmetry
-    B, of_B = averaged(problem.B, "B")
+    B, of_B = symmetric(problem.B, names.get("B", "B"), how)
     return replace(problem, A=A, B=B), max(asymmetry, of_B)
+
+
+def way_out_of(problem: Prepared) -> Callable[[str], str]:
+    """What `callers_names` adds to the message that a matrix of the problem is not symmetric."""
+
+    def way_out(field: str) -> str:
+        operand = getattr(problem, field, None)
+        if field not in ("A", "B") or not isinstance(operand, Operand):
+            return ""
+        return way_to_symmetry(*asymmetry_of(operand))
+
+    return way_out
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
     """Solves the problem. `names`: the caller's names for the library's fields, for messages."""
-    problem, asymmetry = symmetrized(problem, options)
+    names = names or {}
+    problem, asymmetry = symmetrized(problem, options, names)
     request, library = dict(options.request), problem.library
-    _check_places(problem, names or {})
+    _check_places(problem, names)
     with (
-        callers_names(names or {}),
+        callers_names(names, way_out_of(problem)),
         closing(_Watch(options)) as watch,
         options.device_of(library) if library else options.device_for(problem.all_stored) as device,
     ):
@@ -382,6 +415,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
         else:
             result = on_device.solved(problem, library, device, request, **told)
     result.asymmetry = asymmetry
+    renamed_reason(result, names)
     options.stopped = watch.ended_by_callback
     logger.info("%s: %s (%s)", result.status, result.reason, ", ".join(result._facts()))
     interrupted = result.status == "interrupted" and not watch.ended_by_callback
@@ -406,10 +440,10 @@ def judge(result: Result, options: Options) -> Result:
     return result
 
 
-def iteration_limit(maxiter: int | None) -> int:
-    """The library's max_iterations, whose 0 is the default of a method."""
+def iteration_limit(maxiter: int | None, name: str = "maxiter") -> int:
+    """The library's max_iterations, whose 0 is the default of a method. `name`: the caller's."""
     if maxiter is not None and maxiter < 1:
-        raise ValueError(f"maxiter is {maxiter}, not 1 or more; None is the default")
+        raise ValueError(f"{name} is {maxiter}, not 1 or more; None is the default")
     return maxiter or 0
 
 
@@ -472,16 +506,36 @@ def prepared(problem: Problem) -> Prepared:
 def solve(problem: Any, **options: Any) -> Result:
     """Solves a `Problem`, or A x = lambda x for a matrix A, and tells all about it.
 
-    Options are those of a configuration: method, nev, which ("smallest" or "largest"), interval
-    (a, b), tolerance, criterion, linear_criterion, max_iterations, time_limit, block_size, seed,
-    max_basis, filter, factorization, algorithm, preconditioner, precision, kernel,
-    refresh_interval, checkpoint; and device, threads, callback, progress, on_failure as in `Extras`.
+    Parameters
+    ----------
+    problem : Problem, or as A of `eigsh`
+        What to solve.
+    **options
+        Those of a configuration: nev, which ("smallest" or "largest"), interval (a, b), tolerance,
+        max_iterations, damp; and those of `Extras`.
 
-    A solve that does not converge returns what there is, unless `on_failure` says otherwise.
-    Raises ValueError and TypeError for what cannot be solved, DeviceError and OutOfMemory.
+    Returns
+    -------
+    result : Result
+        Values, vectors, error bounds, status and reason. A solve that does not converge returns what
+        there is, unless `on_failure` says otherwise.
 
-        result = heddle.solve(heddle.Problem(K, B=M), nev=10)
-        result.eigenvalues, result.error_bounds, result.vectors
+    Raises
+    ------
+    ValueError, TypeError
+        For what cannot be solved. The name of the field or option comes first.
+    NotConverged
+        For on_failure="raise", if the solve does not converge.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> K, M = (heddle.generate(name, 4, 4, 4) for name in ("elasticity3d", "elasticity3d_mass"))
+    >>> result = heddle.solve(heddle.Problem(K, B=M), nev=3)
+    >>> result.status, result.vectors.shape, bool(result.passed.all())
+    ('converged', (300, 3), True)
     """
     if not isinstance(problem, Problem):
         problem = Problem(problem)
@@ -519,10 +573,32 @@ class Plan:
 
 
 def plan(problem: Any, **options: Any) -> Plan:
-    """What `solve` would do with the same arguments, without doing it: looks at the matrices, and
-    takes about as long as some products with A. Raises as `solve` does.
+    """What `solve` would do with the same arguments, without doing it: looks at the matrices, and takes
+    about as long as some products with A.
 
-        print(heddle.plan(heddle.Problem(K, B=M), nev=10))
+    Parameters
+    ----------
+    problem : Problem, or as A of `eigsh`
+        What would be solved.
+    **options
+        As for `solve`.
+
+    Returns
+    -------
+    plan : Plan
+        Its text has a line per finding and choice.
+
+    Raises
+    ------
+    ValueError, TypeError, DeviceError, OutOfMemory
+        As `solve` does.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> plan = heddle.plan(heddle.generate("laplace2d", 30, 30), nev=4)
+    >>> plan.method, plan.host_bytes > 0
+    ('block_lanczos', True)
     """
     if not isinstance(problem, Problem):
         problem = Problem(problem)
@@ -530,7 +606,8 @@ def plan(problem: Any, **options: Any) -> Plan:
     given, _ = symmetrized(prepared(problem), asked)
     request, library = dict(asked.request), given.library
     _check_places(given, {})
-    with asked.device_of(library) if library else asked.device_for(given.all_stored) as device:
+    way_out = callers_names({}, way_out_of(given))
+    with way_out, asked.device_of(library) if library else asked.device_for(given.all_stored) as device:
         if library is None:
             core = _host_problem(given, request)
             made = _core.plan(device, request, core, null_vector_sizes=given.null_vector_sizes)

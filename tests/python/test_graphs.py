@@ -1,5 +1,8 @@
 """Graphs, spectral densities."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -59,7 +62,7 @@ def test_all_pairs_of_small_graphs():
     np.testing.assert_allclose(w, [4, 4, 4], rtol=1e-12)
     basis = np.c_[v, np.full(4, 0.5)]
     np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-12)
-    with pytest.raises(ValueError, match="of a graph with 4 vertices 1 to 3 can be found"):
+    with pytest.raises(ValueError, match="^k is 4; of a graph with 4 vertices 1 to 3 eigenvectors"):
         heddle.fiedler(networkx.complete_graph(4), 4)
 
 
@@ -67,7 +70,7 @@ def test_stored_zeros_are_no_edges():
     A = networkx.to_scipy_sparse_array(networkx.path_graph(6), dtype=float, format="csr")
     A[2, 3] = A[3, 2] = 0
     assert A.nnz == 10
-    with pytest.raises(ValueError, match="2 components"):
+    with pytest.warns(UserWarning, match="2 components"):
         heddle.fiedler(A)
     assert A.nnz == 10
 
@@ -81,7 +84,6 @@ def test_integer_weights(form):
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (networkx.Graph([(0, 1), (2, 3)]), "2 components"),
         (networkx.Graph(), "no nodes"),
         (networkx.path_graph(1), "has 1 vertex"),
         (networkx.DiGraph([(0, 1), (1, 2)]), "directed"),
@@ -93,6 +95,88 @@ def test_integer_weights(form):
 def test_bad_graphs(graph, message):
     with pytest.raises(ValueError, match=message):
         heddle.fiedler(graph)
+
+
+def of_components(*sizes):
+    """A graph of components of these sizes, connected at random, whose vertices are mixed."""
+    parts = []
+    for i, size in enumerate(sizes):
+        part = networkx.path_graph(size)
+        part.add_edges_from(networkx.gnp_random_graph(size, min(1, 4 / size), seed=i).edges)
+        parts.append(part)
+    G = networkx.disjoint_union_all(parts)
+    order = np.random.default_rng(7).permutation(len(G))
+    A = networkx.to_scipy_sparse_array(G, dtype=float, format="csr")[order][:, order]
+    labels = np.repeat(np.arange(len(sizes)), sizes)[order]
+    return A, labels
+
+
+def dense_laplacian(A, normalized):
+    """That of scikit-learn: rows of vertices without edges are 0."""
+    return sp.csgraph.laplacian(A, normed=normalized).toarray()
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("sizes", [(30, 20), (5, 40, 1, 17), (1, 1, 1, 9), (1, 1, 1), (300, 500, 1)])
+def test_graphs_of_several_components(sizes, normalized):
+    A, labels = of_components(*sizes)
+    n, c = len(labels), len(sizes)
+    L = dense_laplacian(A, normalized)
+    truth = np.linalg.eigvalsh(L)
+    degrees = A.sum(axis=0)
+    first = np.sqrt(np.where(degrees == 0, 1, degrees)) if normalized else np.ones(n)
+    for k in sorted({1, c - 1, min(c, n - 1), min(c + 3, n - 1)}):
+        with pytest.warns(UserWarning, match=f"the graph has {c} components.*first {c - 1} of") as told:
+            w, v = heddle.fiedler(A, k, normalized=normalized)
+        assert len(told) == 1 and told[0].filename == __file__
+        np.testing.assert_allclose(w, truth[1 : k + 1], rtol=1e-8, atol=1e-12)
+        assert not w[: c - 1].any()
+        np.testing.assert_allclose(v.T @ v, np.eye(k), atol=1e-8)
+        np.testing.assert_allclose(L @ v, v * w, atol=1e-7 * max(1, truth[-1]))
+        np.testing.assert_allclose(v.T @ first, 0, atol=1e-7 * np.linalg.norm(first))
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_embeddings_of_several_components(normalized):
+    """The first coordinates are equal within each component, and tell components apart."""
+    A, labels = of_components(5, 40, 1, 17)
+    with pytest.warns(UserWarning, match="4 components") as told:
+        coordinates = heddle.spectral_embedding(A, 5, normalized=normalized)
+    assert told[0].filename == __file__
+    assert coordinates.shape == (63, 5) and np.isfinite(coordinates).all()
+    centres = np.array([coordinates[labels == label, :3].mean(axis=0) for label in range(4)])
+    np.testing.assert_allclose(coordinates[:, :3], centres[labels], atol=1e-12)
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(centres, 2)) > 1e-2
+    largest = abs(coordinates).argmax(axis=0)
+    assert (coordinates[largest, range(5)] > 0).all()
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_embeddings_span_those_of_scikit_learn(normalized):
+    manifold = pytest.importorskip("sklearn.manifold")
+    A, labels = of_components(60, 40)
+    with pytest.warns(UserWarning):
+        ours = heddle.spectral_embedding(A, 3, normalized=normalized)
+    with pytest.warns(UserWarning, match="not fully connected"):
+        theirs = manifold.spectral_embedding(
+            A.toarray(), n_components=4, norm_laplacian=normalized, drop_first=False
+        )
+    ours = np.c_[np.ones(len(labels)), ours]
+    missed = ours - theirs @ np.linalg.lstsq(theirs, ours, rcond=None)[0]
+    assert abs(missed).max() < 1e-5 * abs(ours).max()
+
+
+def test_connected_graphs_give_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        heddle.fiedler(networkx.path_graph(9), 2)
+
+
+def test_numbers_of_vectors_have_the_callers_names():
+    with pytest.raises(ValueError, match="^n_components is 9; of a graph with 9 vertices 1 to 8"):
+        heddle.spectral_embedding(networkx.path_graph(9), 9)
+    with pytest.raises(ValueError, match="^k is 0; "):
+        heddle.fiedler(networkx.path_graph(9), 0)
 
 
 def test_density_counts_eigenvalues():

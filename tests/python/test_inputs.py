@@ -46,7 +46,7 @@ def test_arrays_lists_graphs_and_operators():
 
 
 @pytest.mark.parametrize("name", ["A", "M", "b"])
-@pytest.mark.parametrize("dtype", ["i8", "?", "c16", "c8", "f2", "longdouble"])
+@pytest.mark.parametrize("dtype", ["c16", "c8", "f2", "longdouble", "O"])
 def test_other_scalars_are_refused_by_name(name, dtype):
     good, bad = path_laplacian(20), np.eye(20).astype(dtype)
     with pytest.raises(TypeError, match=f"{name} has the type {bad.dtype}; .*float32 and float64"):
@@ -56,7 +56,7 @@ def test_other_scalars_are_refused_by_name(name, dtype):
             heddle.eigsh(bad if name == "A" else good, 2, M=bad if name == "M" else None)
 
 
-@pytest.mark.parametrize("dtype", [int, complex])
+@pytest.mark.parametrize("dtype", [np.complex64, complex])
 def test_sparse_matrices_of_other_scalars_are_refused(dtype):
     with pytest.raises(TypeError, match=f"A has the type {np.dtype(dtype)}"):
         heddle.svds(path_laplacian(20).astype(dtype), 2)

@@ -17,14 +17,32 @@ status: str = result.status
 values: np.ndarray = result.eigenvalues
 heddle.eigsh(A, 2, threads=1, on_failure="return", callback=lambda state: state.iteration < 3)
 pair: tuple[np.ndarray, np.ndarray] = heddle.fiedler(A, 2, seed=3)
+pair = heddle.eigsh(A, 2, which="SA")
+pair = heddle.eigsh(A, 2, return_eigenvectors=True, threads=1)
+pair = heddle.eigsh_interval(A, (0.0, 1.0))
+pair = heddle.lobpcg(A, np.ones((10, 2)))
+values = heddle.eigsh(A, 2, which="SA", return_eigenvectors=False)
+values = heddle.svds(A, 2, which="SM", return_singular_vectors=False)
+values = heddle.spectral_embedding(A, 2)
+u, s, vh = heddle.svds(A, 2)
+u.shape, s.shape, vh.shape
+x, info = heddle.cg(A, values)
+code: int = info + heddle.lsqr(A, values)[1] + heddle.lsmr(A, values)[1]
+w, v, found = heddle.eigsh(A, 2, return_stats=True)
+x, _, _, _ = heddle.lstsq(A, values)
 count: tuple[float, float] = heddle.spectral_density(A).count(0, 1)
 """
 
 
 MISTAKES = {
     "heddle.eigsh(A, 2, thread=1)": 'Unexpected keyword argument "thread"',
-    "heddle.cg(A, values, on_failure='ignore')": "incompatible type",
+    "heddle.cg(A, values, on_failure='ignore')": 'No overload variant of "cg"',
+    "heddle.solve(A).values.shapes": 'has no attribute "shapes"',
     "result.statuss": 'has no attribute "statuss"',
+    "heddle.eigsh(A, 2, which='SL')": "No overload variant",
+    "heddle.svds(A, 2, which='LA')": "No overload variant",
+    "heddle.eigsh(A, 2)[2]": "Tuple index out of range",
+    "heddle.cg(A, values)[1].shape": '"int" has no attribute "shape"',
 }
 
 
@@ -46,10 +64,16 @@ def test_program_of_a_user(check):
     assert check("user.py") == (0, "Success: no issues found in 1 source file\n")
 
 
+def test_program_of_a_strict_user(check):
+    status, report = check("--strict", "user.py")
+    assert status == 0, report
+
+
 def test_mistakes_are_found(check):
     status, report = check("mistaken.py")
     assert status == 1
-    assert report.count(" error: ") == len(MISTAKES)
+    lines = {line.split(":")[1] for line in report.splitlines() if " error: " in line}
+    assert len(lines) == len(MISTAKES)
     for message in MISTAKES.values():
         assert message in report
 
