@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what documents name against the tree: links, files, tests, classes and
-constants. One line per finding, `file:line: what`, and exit code 1.
+"""Checks what documents name against the tree: links, files, tests, classes,
+constants, and the messages that docs/troubleshooting.md quotes. One line per finding, `file:line: what`, and exit code 1.
 
 usage: scripts/check-docs.py [ROOT]"""
 
@@ -67,6 +67,36 @@ def check_values(line, values):
                 yield f"{name} is {sorted(values[name])} in the sources, not {number}"
 
 
+def literals(text, is_python):
+    """The string literals of a source, those that stand side by side as one. Placeholders become `…`."""
+    if is_python:
+        text = re.sub(r'"""[\s\S]*?"""', "", text)
+    text = re.sub(r'"[ \t]*\n\s*f?"', "", text)
+    for literal in re.findall(r'"((?:[^"\\\n]|\\.)+)"', text):
+        yield re.sub(r"\{[^{}]*\}", "…", re.sub(r"\\(.)", r"\1", literal))
+
+
+def is_quoted(message, known, lines):
+    """Whether a message is in one of the `lines`, or is one of the `known` if it is a single word."""
+    if " " not in message:
+        return message in known
+    parts = [re.escape(part) for part in message.strip("… ").split("…")]
+    return re.search(".*".join(parts), lines) is not None
+
+
+def check_messages(root, page):
+    """Each message in the first column of a page's tables stands in a literal of the sources."""
+    paths = [root / path for path in sources(root, MODULES)]
+    paths += [*root.glob("python/heddle/**/*.py"), *root.glob("python/src/**/*.[ch]pp")]
+    known = {literal for path in paths for literal in literals(path.read_text(), path.suffix == ".py")}
+    lines = "\n".join(known)
+    for number, line in enumerate((root / page).read_text().splitlines(), 1):
+        found = re.match(r"\| `([^`]+)` \|", line)
+        message = found and found.group(1).replace(r"\|", "|")
+        if message and not is_quoted(message, known, lines):
+            yield f"{page}:{number}: no message of the sources reads: {message}"
+
+
 def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
     paths += [*(root / "python/heddle").glob("*.py")]
@@ -83,6 +113,8 @@ def findings(root):
             found += [check_word(root, word, tests, text) for word in words]
             found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
+        if page.name == "troubleshooting.md":
+            yield from check_messages(root, page)
 
 
 if __name__ == "__main__":
