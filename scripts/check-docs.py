@@ -32,7 +32,7 @@ def check_link(root, page, target):
     return None
 
 
-def check_word(root, word, tests, text):
+def check_word(root, word, tests, names):
     """A word between backticks: a path, a test, a class or a constant."""
     first = word.split("/")[0]
     if re.fullmatch(r"[\w./-]+", word) and "/" in word and first in ROOTS:
@@ -40,7 +40,7 @@ def check_word(root, word, tests, text):
     if re.fullmatch(r"[A-Z]\w+\.[A-Z]\w+", word):
         return None if word in tests else f"there is no test {word}"
     if re.fullmatch(r"k?[A-Z][a-z]+[A-Z]\w*|k[A-Z]\w+", word):
-        return None if re.search(rf"\b{word}\b", text) else f"there is no {word} in the sources"
+        return None if word in names else f"there is no {word} in the sources"
     return None
 
 
@@ -101,6 +101,7 @@ def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
     paths += [*(root / "python/heddle").glob("*.py")]
     text = "\n".join(path.read_text() for path in paths)
+    names = set(re.findall(r"\w+", text))
     values = constants(text)
     tests = {f"{suite}.{name}" for suite, name in TEST.findall(text)}
     for page in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
@@ -110,7 +111,7 @@ def findings(root):
             links = re.findall(r"\]\(([^)\s]+)\)", line)
             found = [check_link(root, page, link) for link in links if "://" not in link]
             words = [] if is_history else re.findall(r"`([^`]+)`", line)
-            found += [check_word(root, word, tests, text) for word in words]
+            found += [check_word(root, word, tests, names) for word in words]
             found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
         if page.name == "troubleshooting.md":
