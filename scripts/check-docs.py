@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what documents name against the tree: links, files, tests, classes and
-constants. One line per finding, `file:line: what`, and exit code 1.
+"""Checks what documents name against the tree: links, files, tests, classes,
+constants, and the messages that docs/troubleshooting.md quotes. One line per finding, `file:line: what`, and exit code 1.
 
 usage: scripts/check-docs.py [ROOT]"""
 
@@ -32,7 +32,7 @@ def check_link(root, page, target):
     return None
 
 
-def check_word(root, word, tests, text):
+def check_word(root, word, tests, names):
     """A word between backticks: a path, a test, a class or a constant."""
     first = word.split("/")[0]
     if re.fullmatch(r"[\w./-]+", word) and "/" in word and first in ROOTS:
@@ -40,7 +40,7 @@ def check_word(root, word, tests, text):
     if re.fullmatch(r"[A-Z]\w+\.[A-Z]\w+", word):
         return None if word in tests else f"there is no test {word}"
     if re.fullmatch(r"k?[A-Z][a-z]+[A-Z]\w*|k[A-Z]\w+", word):
-        return None if re.search(rf"\b{word}\b", text) else f"there is no {word} in the sources"
+        return None if word in names else f"there is no {word} in the sources"
     return None
 
 
@@ -67,10 +67,41 @@ def check_values(line, values):
                 yield f"{name} is {sorted(values[name])} in the sources, not {number}"
 
 
+def literals(text, is_python):
+    """The string literals of a source, those that stand side by side as one. Placeholders become `…`."""
+    if is_python:
+        text = re.sub(r'"""[\s\S]*?"""', "", text)
+    text = re.sub(r'"[ \t]*\n\s*f?"', "", text)
+    for literal in re.findall(r'"((?:[^"\\\n]|\\.)+)"', text):
+        yield re.sub(r"\{[^{}]*\}", "…", re.sub(r"\\(.)", r"\1", literal))
+
+
+def is_quoted(message, known, lines):
+    """Whether a message is in one of the `lines`, or is one of the `known` if it is a single word."""
+    if " " not in message:
+        return message in known
+    parts = [re.escape(part) for part in message.strip("… ").split("…")]
+    return re.search(".*".join(parts), lines) is not None
+
+
+def check_messages(root, page):
+    """Each message in the first column of a page's tables stands in a literal of the sources."""
+    paths = [root / path for path in sources(root, MODULES)]
+    paths += [*root.glob("python/heddle/**/*.py"), *root.glob("python/src/**/*.[ch]pp")]
+    known = {literal for path in paths for literal in literals(path.read_text(), path.suffix == ".py")}
+    lines = "\n".join(known)
+    for number, line in enumerate((root / page).read_text().splitlines(), 1):
+        found = re.match(r"\| `([^`]+)` \|", line)
+        message = found and found.group(1).replace(r"\|", "|")
+        if message and not is_quoted(message, known, lines):
+            yield f"{page}:{number}: no message of the sources reads: {message}"
+
+
 def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
     paths += [*(root / "python/heddle").glob("*.py")]
     text = "\n".join(path.read_text() for path in paths)
+    names = set(re.findall(r"\w+", text))
     values = constants(text)
     tests = {f"{suite}.{name}" for suite, name in TEST.findall(text)}
     for page in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")]):
@@ -80,9 +111,11 @@ def findings(root):
             links = re.findall(r"\]\(([^)\s]+)\)", line)
             found = [check_link(root, page, link) for link in links if "://" not in link]
             words = [] if is_history else re.findall(r"`([^`]+)`", line)
-            found += [check_word(root, word, tests, text) for word in words]
+            found += [check_word(root, word, tests, names) for word in words]
             found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
+        if page.name == "troubleshooting.md":
+            yield from check_messages(root, page)
 
 
 if __name__ == "__main__":

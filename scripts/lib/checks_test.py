@@ -132,6 +132,16 @@ expect("a number that differs from the constant is found: " + output, code == 1 
 code, output = run("check-docs.py", CONSTANTS | {"docs/page.md": "| `kHalf`, `kMany` | 0.5, 20 000 rows | why |"})
 expect("numbers of constants are no findings: " + output, code == 0)
 
+MESSAGES = {
+    "apps/f.cpp": 'f("stagnated");\nerror(fmt::format("the matrix is {} x {}, "\n    "it must be \\"square\\""));\n',
+    "python/heddle/f.py": 'raise ValueError(\n    f"{name} holds |{x!r}|, "\n    "not a number")\n'}
+for right in ('the matrix is … x …, it must be "square"', "is … x …, it must be", "stagnated", r"… holds \|…\|, not a number"):
+    code, output = run("check-docs.py", MESSAGES | {"docs/troubleshooting.md": f"| `{right}` | a | b |"})
+    expect(f"{right} is a message: {output}", code == 0)
+for wrong in ("the matrix is … x …, it must be round", "it must be … the matrix is", "stag", "fmt::format(", "not a number …, but a word"):
+    code, output = run("check-docs.py", MESSAGES | {"docs/troubleshooting.md": f"\n| `{wrong}` | a | b |"})
+    expect(f"{wrong} is no message: {output}", code == 1 and "docs/troubleshooting.md:2: no message" in output)
+
 HOST, RECIPE = "packaging/docker/Dockerfile.host", "packaging/spack/packages/heddle/package.py"
 PACKAGING = {str(path.relative_to(SCRIPTS.parent)): path.read_text()  # as it is in this tree
              for pattern in ("packaging/**/*", "CITATION.cff", "LICENSE", "CMakeLists.txt", "cmake/*.cmake",
