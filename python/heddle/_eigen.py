@@ -469,8 +469,8 @@ def lobpcg(
     Y : array_like, shape (n, m), optional
         Eigenvectors are sought B-orthogonal to its columns.
     tol : float, optional
-        Bound of |A x - lambda B x| for vectors x of norm 1. Without one, the relative errors of the
-        values are at most 1e-8.
+        Bound of |A x - lambda B x| for vectors x of norm 1. Without one that is above 0, the
+        relative errors of the values are at most 1e-8.
     maxiter : int, optional
         The largest number of iterations.
     largest : bool
@@ -541,7 +541,7 @@ def lobpcg(
         which="largest" if largest else "smallest",
         max_iterations=iteration_limit(maxiter),
     )
-    if tol is not None:
+    if tol is not None and not tol <= 0:  # as in SciPy, these ask for the default
         options.request.setdefault("criterion", "absolute")
         options.request["tolerance"] = tol
     norms = _one_norms(A, B) if retResidualNormsHistory else None

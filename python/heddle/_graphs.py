@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ._inputs import Operand, csr, stored
+from . import _core
+from ._inputs import Operand, asymmetry_of, csr, entries_of, stored, symmetric
+from ._messages import entries_in, way_to_symmetry
 from ._pencil import NAMES, Pencil
 from ._solve import Options, Prepared, judge, with_stats
 
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._solve import Extras, PlainExtras
+
+
+# What messages of the library name, which has files to read a graph from.
+_UNIT = "weights: unit gives every edge the weight 1"
+_LARGER = ". symmetrize: true gives both directions the larger of the two weights"
 
 
 def _adjacency(graph: Any) -> Any:
@@ -42,6 +49,22 @@ def _null_vectors(labels: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
     return columns[labels] * (sizes / weights[labels])[:, None]
 
 
+def _laplacian(graph: Operand, normalized: bool) -> _core.Matrix:
+    """The Laplacian of an adjacency matrix. Errors have the words of Python."""
+    try:
+        return graph.core.laplacian(normalized)
+    except ValueError as error:
+        text = entries_in("graph", str(error))
+        text = text.replace(_UNIT, "(graph != 0).astype(float) gives every edge the weight 1")
+        if _LARGER in text:
+            triangle, _ = asymmetry_of(graph)
+            way_out = "; graph.maximum(graph.T) gives both directions the larger weight"
+            if triangle is not None:
+                way_out = way_to_symmetry(triangle, 1)
+            text = text.replace(_LARGER, "") + way_out
+        raise ValueError(text) from None
+
+
 def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name: str) -> Any:
     """k pairs of the Laplacian beside that of the eigenvalue 0 of a connected graph, the sizes of the
     entries of this one's vector, and the options. `name`: of the argument k."""
@@ -54,8 +77,14 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name
             f"{name} is {k}; of a graph with {order} vertices 1 to {order - 1} eigenvectors beside "
             "the first can be found"
         )
+    names = {**NAMES, "nev": name}
+    options = Options(extras, "raise", names, nev=k + 1, tolerance=1e-8)
+    operand, asymmetry = csr(adjacency, "graph"), 0.0
+    if options.symmetrize is not None:
+        operand, asymmetry = symmetric(operand, "graph", options.symmetrize)
+        adjacency, options.symmetrize = entries_of(operand), None
+    laplacian = _laplacian(operand, normalized)
     components, labels = connected_components(adjacency, directed=False)
-    laplacian = csr(adjacency, "graph").core.laplacian(normalized)
     sizes = np.ones(order)
     if normalized:
         degrees = np.asarray(adjacency.sum(axis=0)).ravel() - adjacency.diagonal()
@@ -63,9 +92,9 @@ def _smallest(graph: Any, k: int, normalized: bool, extras: dict[str, Any], name
     problem = Prepared(
         A=Operand(laplacian, np.dtype(np.float64)), null_vector_sizes=sizes if normalized else None
     )
-    names = {**NAMES, "nev": name}
-    options = Options(extras, "raise", names, nev=k + 1, tolerance=1e-8)
-    result = judge(Pencil(problem, options, k + 1).end("smallest"), options)
+    result = Pencil(problem, options, k + 1).end("smallest")
+    result.asymmetry = asymmetry
+    judge(result, options)
     if components > 1:
         zeros = min(components, k + 1, result.vectors.shape[1])
         result.vectors[:, 1:zeros] = _null_vectors(labels, sizes, zeros - 1)

@@ -27,19 +27,23 @@ def in_callers_words(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def _error(error: FieldError, names: dict[str, str], way_out: Callable[[str], str]) -> str:
-    """The sentence of an error. Entries of matrices are counted from 0, as in Python. `way_out`: what
-    to do about a field's matrix that is not symmetric."""
-    field = error.field
-    name = names.get(field, field)
-    if names and field == "preconditioner.type":
-        name = "preconditioner"
+def entries_in(name: str, text: str) -> str:
+    """A message with the entries of the matrix `name` as in Python, counted from 0."""
 
     def entry(found: re.Match[str]) -> str:
         before = "diagonal entry " if found[1] else ""
         return f"{before}{name}[{int(found[2]) - 1}, {int(found[3]) - 1}]"
 
-    message = re.sub(r"\b(diagonal )?entry \((\d+), (\d+)\)", entry, error.message)
+    return re.sub(r"\b(diagonal )?entry \((\d+), (\d+)\)", entry, text)
+
+
+def _error(error: FieldError, names: dict[str, str], way_out: Callable[[str], str]) -> str:
+    """The sentence of an error. `way_out`: what to do about a field's matrix that is not symmetric."""
+    field = error.field
+    name = names.get(field, field)
+    if names and field == "preconditioner.type":
+        name = "preconditioner"
+    message = entries_in(name, error.message)
     if "the matrix is not symmetric" in message:
         message = message.replace(f"; {_AVERAGE}", "") + way_out(field)
     return name + in_callers_words(message, names)

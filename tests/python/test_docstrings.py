@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import scipy.sparse.linalg
 
 import heddle
 
@@ -59,6 +60,18 @@ def test_examples(name):
     for test in tests:
         runner.run(test, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("name", ["eigsh", "svds", "lobpcg", "cg", "lsqr", "lsmr"])
+def test_arguments_of_scipy(name):
+    """Names, places and defaults of SciPy, apart from arguments that a newer SciPy may add."""
+    own = inspect.signature(getattr(heddle, name)).parameters
+    theirs = inspect.signature(getattr(scipy.sparse.linalg, name)).parameters
+    shared = [each for each in theirs if each in own]
+    assert len(shared) >= 6
+    assert [own[each].default for each in shared] == [theirs[each].default for each in shared]
+    places = [each for each in theirs.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    assert list(own)[: len(places)] == [each.name for each in places]
 
 
 def test_every_keyword_is_documented():

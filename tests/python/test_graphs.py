@@ -179,6 +179,27 @@ def test_numbers_of_vectors_have_the_callers_names():
         heddle.fiedler(networkx.path_graph(9), 0)
 
 
+def test_messages_of_graphs_name_entries_and_the_way_out():
+    ring = networkx.to_numpy_array(networkx.cycle_graph(5))
+    weighted = ring.copy()
+    weighted[2, 3] = 7
+    message = r"graph\[2, 3\] is 7, graph\[3, 2\] is 1; .*; graph.maximum\(graph.T\) gives"
+    with pytest.raises(ValueError, match=message):
+        heddle.fiedler(weighted)
+    heddle.fiedler(np.maximum(weighted, weighted.T))
+    with pytest.raises(ValueError, match="upper triangle: .* symmetrize='triangle' mirrors"):
+        heddle.spectral_embedding(np.triu(ring), 1)
+    truth = heddle.fiedler(ring, 2)[0]
+    np.testing.assert_allclose(heddle.fiedler(np.triu(ring), 2, symmetrize="triangle")[0], truth)
+    halved = ring.copy()
+    halved[2, 3], halved[3, 2] = 0.5, 1.5
+    w, _, result = heddle.fiedler(halved, 2, symmetrize="average", return_stats=True)
+    np.testing.assert_allclose(w, truth)
+    np.testing.assert_allclose(result.asymmetry, 1 / 1.5)
+    with pytest.raises(ValueError, match=r"graph\[0, 1\] is -1; \(graph != 0\).astype\(float\) gives"):
+        heddle.fiedler(-ring)
+
+
 def test_density_counts_eigenvalues():
     A, truth = path_laplacian(1500), path_eigenvalues(1500)
     density = heddle.spectral_density(A, threads=2)

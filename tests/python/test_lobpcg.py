@@ -114,3 +114,14 @@ def test_single_precision():
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         heddle.lobpcg(**{"A": path_laplacian(50), "X": start(50, 2), **arguments})
+
+
+@pytest.mark.parametrize("tol", [0, 0.0, -1])
+def test_tolerances_that_ask_for_the_default(tol):
+    """SciPy takes them as None."""
+    A, X = path_laplacian(60), np.random.default_rng(0).standard_normal((60, 2))
+    found = heddle.lobpcg(A, X, tol=tol, largest=False)
+    for ours, default in zip(found, heddle.lobpcg(A, X, largest=False)):
+        np.testing.assert_array_equal(ours, default)
+    with pytest.raises(ValueError, match="tol"):
+        heddle.lobpcg(A, X, tol=np.nan, largest=False)
