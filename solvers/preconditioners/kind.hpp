@@ -159,7 +159,7 @@ class PreconditionerMaker {
   bool serves_distributed_ = false;
 };
 
-/// What the schedule of M tells of the last solve with it. Nothing where M is no schedule.
+/// The report of the schedule of M on its last solve. Nothing where M is no schedule.
 template <Scalar T, class Ctx>
 std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>& M);
 

@@ -95,7 +95,7 @@ const CsrMatrix<double, Space>& own_rows(const DistributedCsr<double, Space>& A)
 
 /// An upper bound of the spectrum of A, whose diagonal is one. On coarser levels the rounding
 /// errors of PᵀAP, divided by small diagonal entries, may be negative eigenvalues, so that only the
-/// finest level, which gives the machine epsilon of its entries, tells whether A is indefinite. It
+/// finest level, which gives the machine epsilon of its entries, shows whether A is indefinite. It
 /// throws `InvalidArgument` if it is.
 template <class Ctx, class View>
 double upper_bound(Ctx& context, const View& A, std::optional<double> roundoff) {
