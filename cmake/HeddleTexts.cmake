@@ -1,5 +1,12 @@
 # What heddle prints about itself, made with the executables and installed: the completion of shells,
-# manual pages, the JSON Schema of configurations.
+# manual pages, the JSON Schema of configurations. They are installed below heddle_texts_root, which
+# is the prefix where it is not set, as the component heddle_texts_component, if that is set.
+
+include(GNUInstallDirs)
+set(heddle_texts_component_words)
+if(DEFINED heddle_texts_component)
+  set(heddle_texts_component_words COMPONENT ${heddle_texts_component})
+endif()
 
 # heddle_text(<file> <folder> <argument>...): the output of `heddle <argument>...` as a file that is
 # installed in the folder.
@@ -8,10 +15,10 @@ function(heddle_text file folder)
   list(JOIN ARGN "," arguments)
   add_custom_command(OUTPUT ${path}
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:heddle_program> -DARGUMENTS=${arguments}
-      -DOUTPUT=${path} -P ${PROJECT_SOURCE_DIR}/cmake/WriteOutput.cmake
-    DEPENDS heddle_program ${PROJECT_SOURCE_DIR}/cmake/WriteOutput.cmake VERBATIM)
+      -DOUTPUT=${path} -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/WriteOutput.cmake
+    DEPENDS heddle_program ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/WriteOutput.cmake VERBATIM)
   set_property(GLOBAL APPEND PROPERTY heddle_texts ${path})
-  install(FILES ${path} DESTINATION ${folder})
+  install(FILES ${path} DESTINATION ${heddle_texts_root}${folder} ${heddle_texts_component_words})
 endfunction()
 
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/texts)

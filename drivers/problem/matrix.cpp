@@ -33,9 +33,10 @@ void check_offsets(std::span<const Offset> offsets, std::size_t entries) {
 }
 
 /// Throws for the first of the columns of row i that is out of place.
-void refuse_columns(std::size_t i, std::span<const std::int32_t> columns, Index cols) {
-  std::int32_t least = 0;
-  for (const std::int32_t column : columns) {
+template <class Column>
+void refuse_columns(std::size_t i, std::span<const Column> columns, Index cols) {
+  Index least = 0;
+  for (const Column column : columns) {
     if (column < least || column >= cols) {
       throw InvalidArgument(
           fmt::format("Matrix: row {} has column {} where {} to {} can stand: columns ascend in "
@@ -46,9 +47,8 @@ void refuse_columns(std::size_t i, std::span<const std::int32_t> columns, Index 
   }
 }
 
-template <class Offset>
-void check_columns(std::span<const Offset> offsets, std::span<const std::int32_t> columns,
-                   Index cols) {
+template <class Offset, class Column>
+void check_columns(std::span<const Offset> offsets, std::span<const Column> columns, Index cols) {
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto begin = static_cast<std::size_t>(offsets[i]);
     const auto row = columns.subspan(begin, static_cast<std::size_t>(offsets[i + 1]) - begin);
@@ -67,6 +67,7 @@ constexpr std::size_t kSmall = std::size_t{1} << 20;
 template <Scalar T>
 struct Converted {
   std::vector<std::int64_t> row_offsets;
+  std::vector<std::int32_t> columns;
   std::vector<T> values;
 };
 
@@ -76,7 +77,9 @@ const To* as(std::span<const From> source, std::vector<To>& storage) {
   if constexpr (std::is_same_v<To, From>) {
     return source.data();
   } else {
-    storage.assign(source.begin(), source.end());
+    storage.resize(source.size());
+    std::transform(source.begin(), source.end(), storage.begin(),
+                   [](From number) { return static_cast<To>(number); });
     return storage.data();
   }
 }
@@ -128,9 +131,17 @@ double HostMatrix<T>::largest() const noexcept {
 }
 
 template <Scalar T>
-template <class Offset, class Value>
-void HostMatrix<T>::refer_to(std::span<const Offset> row_offsets,
-                             std::span<const std::int32_t> columns, std::span<const Value> values) {
+void HostMatrix<T>::check_array(const char* what, const void* first, Index size) {
+  if (size < 0) throw InvalidArgument(fmt::format("Matrix: {} {}: a negative number", size, what));
+  if (size > 0 && first == nullptr) {
+    throw InvalidArgument(fmt::format("Matrix: a null pointer stands for {} {}", size, what));
+  }
+}
+
+template <Scalar T>
+template <CsrIndex Offset, CsrIndex Column, Scalar Value>
+void HostMatrix<T>::refer_to(std::span<const Offset> row_offsets, std::span<const Column> columns,
+                             std::span<const Value> values) {
   CsrView<T, HostSpace>& view = view_.own;
   check_csr_shape(view.rows, view.cols, static_cast<Index>(columns.size()));
   require_size("row offsets", row_offsets.size(), fmt::format("{} rows", view.rows),
@@ -141,37 +152,9 @@ void HostMatrix<T>::refer_to(std::span<const Offset> row_offsets,
   view.nnz = static_cast<Index>(columns.size());
   auto converted = std::make_shared<Converted<T>>();
   view.row_offsets = as<std::int64_t>(row_offsets, converted->row_offsets);
-  view.columns = columns.data();
+  view.columns = as<std::int32_t>(columns, converted->columns);
   view.values = as<T>(values, converted->values);
   owner_ = std::move(converted);
-}
-
-template <Scalar T>
-HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
-                          std::span<const std::int32_t> columns, std::span<const double> values)
-    : view_(CsrView<T, HostSpace>{rows, cols}) {
-  refer_to(row_offsets, columns, values);
-}
-
-template <Scalar T>
-HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
-                          std::span<const std::int32_t> columns, std::span<const float> values)
-    : view_(CsrView<T, HostSpace>{rows, cols}) {
-  refer_to(row_offsets, columns, values);
-}
-
-template <Scalar T>
-HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
-                          std::span<const std::int32_t> columns, std::span<const double> values)
-    : view_(CsrView<T, HostSpace>{rows, cols}) {
-  refer_to(row_offsets, columns, values);
-}
-
-template <Scalar T>
-HostMatrix<T>::HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
-                          std::span<const std::int32_t> columns, std::span<const float> values)
-    : view_(CsrView<T, HostSpace>{rows, cols}) {
-  refer_to(row_offsets, columns, values);
 }
 
 template <Scalar T>
@@ -230,6 +213,21 @@ HostBlock<T>::HostBlock(Index rows, Index cols, std::span<const T> values) {
 
 template class HostMatrix<float>;
 template class HostMatrix<double>;
+
+#define HEDDLE_INSTANTIATE(OFFSET, COLUMN, VALUE)                                              \
+  template void HostMatrix<float>::refer_to(std::span<const OFFSET>, std::span<const COLUMN>,  \
+                                            std::span<const VALUE>);                           \
+  template void HostMatrix<double>::refer_to(std::span<const OFFSET>, std::span<const COLUMN>, \
+                                             std::span<const VALUE>);
+HEDDLE_INSTANTIATE(std::int32_t, std::int32_t, float)
+HEDDLE_INSTANTIATE(std::int32_t, std::int32_t, double)
+HEDDLE_INSTANTIATE(std::int32_t, std::int64_t, float)
+HEDDLE_INSTANTIATE(std::int32_t, std::int64_t, double)
+HEDDLE_INSTANTIATE(std::int64_t, std::int32_t, float)
+HEDDLE_INSTANTIATE(std::int64_t, std::int32_t, double)
+HEDDLE_INSTANTIATE(std::int64_t, std::int64_t, float)
+HEDDLE_INSTANTIATE(std::int64_t, std::int64_t, double)
+#undef HEDDLE_INSTANTIATE
 template class HostBlock<float>;
 template class HostBlock<double>;
 

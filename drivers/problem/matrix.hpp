@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
@@ -24,6 +26,14 @@ struct WholeMatrix {
   std::shared_ptr<const Partition>
       partition{};  ///< of the rows, which have the order of the matrix
 };
+
+/// What row offsets and columns of a caller's matrix may be: signed integers of 32 or 64 bits.
+template <class I>
+concept CsrIndex = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
+
+/// An array of such integers: `std::vector`, `std::span`, an array of C.
+template <class R>
+concept CsrIndexRange = std::ranges::contiguous_range<R> && CsrIndex<std::ranges::range_value_t<R>>;
 
 /// A matrix in host memory, either stored as compressed sparse rows or given by a callable that
 /// multiplies by it. Copies share the data. Data of the caller must outlive every copy, unchanged.
@@ -51,24 +61,28 @@ class HostMatrix {
 
   /// The caller's rows×cols matrix in compressed sparse rows: row i holds the entries
   /// row_offsets[i] … row_offsets[i+1] − 1 of `columns` (0-based, ascending in a row) and `values`.
-  /// Row offsets are 64-bit or 32-bit integers, columns are 32-bit integers, values are floats or
-  /// doubles. Offsets of 64 bits, columns, and values of type T are not copied. Offsets of 32 bits
-  /// and values of the other type are converted into memory that the matrix owns. Throws
-  /// `InvalidArgument` for sizes that do not fit, offsets that fall, and columns outside the matrix
-  /// or out of order.
-  template <std::ranges::contiguous_range Offsets, std::ranges::contiguous_range Values>
-  HostMatrix(Index rows, Index cols, const Offsets& row_offsets,
-             std::span<const std::int32_t> columns, const Values& values)
-      : HostMatrix(rows, cols, constant(row_offsets), columns, constant(values)) {}
+  /// Row offsets of 64 bits, columns of 32 bits, and values of type T are not copied. Arrays of the
+  /// other types are converted into memory that the matrix owns. Throws `InvalidArgument` for sizes
+  /// that do not fit, offsets that fall, columns outside the matrix or out of order, and matrices
+  /// with more than 2³¹ − 1 columns.
+  template <CsrIndexRange Offsets, CsrIndexRange Columns, std::ranges::contiguous_range Values>
+  requires Scalar<std::ranges::range_value_t<Values>> HostMatrix(Index rows, Index cols,
+                                                                 const Offsets& row_offsets,
+                                                                 const Columns& columns,
+                                                                 const Values& values)
+      : view_(CsrView<T, HostSpace>{rows, cols}) {
+    refer_to(constant(row_offsets), constant(columns), constant(values));
+  }
 
-  HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
-             std::span<const std::int32_t> columns, std::span<const double> values);
-  HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
-             std::span<const std::int32_t> columns, std::span<const float> values);
-  HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
-             std::span<const std::int32_t> columns, std::span<const double> values);
-  HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
-             std::span<const std::int32_t> columns, std::span<const float> values);
+  /// The same from pointers to rows + 1 row offsets, and to as many columns and values as the last
+  /// of these says.
+  template <class Offsets, class Columns, class Values>
+  requires std::is_pointer_v<Offsets> && std::is_pointer_v<Columns> && std::is_pointer_v<Values>
+  HostMatrix(Index rows, Index cols, const Offsets& row_offsets, const Columns& columns,
+             const Values& values)
+      : HostMatrix(rows, cols, array("row offsets", row_offsets, rows + 1),
+                   array("columns", columns, entries(row_offsets, rows)),
+                   array("values", values, entries(row_offsets, rows))) {}
 
   /// A matrix that is not stored: `apply` multiplies by it. Throws `InvalidArgument` if `apply` is
   /// empty or a size is negative.
@@ -116,8 +130,23 @@ class HostMatrix {
                                                               std::ranges::size(range));
   }
 
-  template <class Offset, class Value>
-  void refer_to(std::span<const Offset> row_offsets, std::span<const std::int32_t> columns,
+  /// `size` numbers from `first` on. Throws for a null pointer and for a negative size.
+  template <class Number>
+  static std::span<const Number> array(const char* what, const Number* first, Index size) {
+    check_array(what, first, size);
+    return {first, static_cast<std::size_t>(size)};
+  }
+
+  template <class Offset>
+  static Index entries(const Offset* row_offsets, Index rows) {
+    if (rows < 0) return 0;  // which is refused with the other sizes
+    return static_cast<Index>(array("row offsets", row_offsets, rows + 1).back());
+  }
+
+  static void check_array(const char* what, const void* first, Index size);
+
+  template <CsrIndex Offset, CsrIndex Column, Scalar Value>
+  void refer_to(std::span<const Offset> row_offsets, std::span<const Column> columns,
                 std::span<const Value> values);
 
   DistributedCsrView<T, HostSpace> view_;

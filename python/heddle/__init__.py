@@ -24,7 +24,7 @@ from ._singular import svds
 from ._solve import Choice, Extras, Plan, Problem, plan, solve
 from ._spectrum import SpectralDensity, spectral_density
 
-__version__ = _version("heddle")
+__version__ = _version("heddle-solvers")
 
 __all__ = [
     "Choice",

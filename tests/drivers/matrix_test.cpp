@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <drivers/chain.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <span>
 #include <string>
 #include <support/temporary_folder.hpp>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -42,6 +44,63 @@ TEST(MatrixView, FloatsAreWidened) {
   EXPECT_EQ(A.view().columns, chain.columns.data());
   EXPECT_EQ(A.view().values[0], 2.0);
   EXPECT_EQ(A.view().values[1], -1.0);
+}
+
+TEST(MatrixView, PointersReferToTheArraysOfTheCaller) {
+  const Chain<std::int64_t> chain(9);
+  const Matrix A(9, 9, chain.row_offsets.data(), chain.columns.data(), chain.values.data());
+  EXPECT_EQ(A.nnz(), 25);
+  EXPECT_EQ(A.view().row_offsets, chain.row_offsets.data());
+  EXPECT_EQ(A.view().columns, chain.columns.data());
+  EXPECT_EQ(A.view().values, chain.values.data());
+  const double* const none = nullptr;
+  EXPECT_THROW(Matrix(9, 9, chain.row_offsets.data(), chain.columns.data(), none), InvalidArgument);
+  for (const Index rows : {-1, -2}) {
+    EXPECT_THROW(
+        Matrix(rows, 9, chain.row_offsets.data(), chain.columns.data(), chain.values.data()),
+        InvalidArgument);
+  }
+}
+
+TEST(MatrixView, ArraysOfCAreRanges) {
+  const std::int64_t row_offsets[] = {0, 1, 2};
+  const std::int32_t columns[] = {0, 1};
+  const double values[] = {3, 5};
+  EXPECT_EQ(Matrix(2, 2, row_offsets, columns, values).nnz(), 2);
+}
+
+TEST(MatrixView, WideColumnsAreNarrowed) {
+  const Chain<std::int64_t> chain(9);
+  const std::vector<std::int64_t> columns(chain.columns.begin(), chain.columns.end());
+  const std::vector<std::int32_t> offsets(chain.row_offsets.begin(), chain.row_offsets.end());
+  for (const Matrix& A :
+       {Matrix(9, 9, chain.row_offsets, columns, chain.values),
+        Matrix(9, 9, chain.row_offsets.data(), columns.data(), chain.values.data()),
+        Matrix(9, 9, offsets, columns, chain.values)}) {
+    EXPECT_EQ(A.view().values, chain.values.data());
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      EXPECT_EQ(A.view().columns[k], chain.columns[k]);
+    }
+  }
+}
+
+TEST(MatrixView, ColumnsBeyond32BitsAreRefused) {
+  const std::vector<std::int64_t> row_offsets = {0, 1};
+  const std::vector<std::int64_t> columns = {(std::int64_t{1} << 32) + 1};  // 1, if cut to 32 bits
+  const std::vector<double> values = {7};
+  const auto message = [&](Index cols) -> std::string {
+    try {
+      Matrix(1, cols, row_offsets, columns, values);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(3),
+            "Matrix: row 0 has column 4294967297 where 0 to 2 can stand: columns ascend in a row "
+            "and are counted from 0");
+  EXPECT_EQ(message(Index{1} << 33),
+            "CsrMatrix: 8589934592 columns, but 32-bit indices can name no more than 2147483647");
 }
 
 TEST(MatrixView, ASolveOnTheHostCopiesNoMatrix) {

@@ -27,7 +27,7 @@ def test_a_missing_package_is_named(command, module, named, monkeypatch, capsys)
     monkeypatch.setattr(sys, "argv", [f"heddle-{command}", "--help"])
     assert getattr(entry, command)() == 1
     assert capsys.readouterr().err == (
-        f"heddle {command}: error: {named} cannot be imported; pip install 'heddle[study]' installs "
+        f"heddle {command}: error: {named} cannot be imported; pip install 'heddle-solvers[study]' installs "
         "what is missing\n"
     )
 
@@ -64,5 +64,5 @@ def test_a_matrix_by_name_without_pooch(tmp_path):
         [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True
     )
     assert run.stdout == (
-        "pooch, which fetches matrices, cannot be imported; pip install 'heddle[study]' installs it\n"
+        "pooch, which fetches matrices, cannot be imported; pip install 'heddle-solvers[study]' installs it\n"
     )

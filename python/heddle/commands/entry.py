@@ -27,7 +27,7 @@ def _run(command: str) -> int:
     if missing:
         print(
             f"heddle {command}: error: {', '.join(missing)} cannot be imported; pip install "
-            "'heddle[study]' installs what is missing",
+            "'heddle-solvers[study]' installs what is missing",
             file=sys.stderr,
         )
         return 1

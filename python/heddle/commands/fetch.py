@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--collection", metavar="URL", help="address of the collection (HEDDLE_COLLECTION)")
     add("-q", "--quiet", action="store_true", help="say nothing but errors")
-    add("--version", action="version", version=f"heddle-fetch {version('heddle')}")
+    add("--version", action="version", version=f"heddle-fetch {version('heddle-solvers')}")
     return parser
 
 

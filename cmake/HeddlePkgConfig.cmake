@@ -1,0 +1,48 @@
+# heddle.pc, by which pkg-config finds an installed heddle. What heddle links to belongs to the
+# flags of those who link to its archives. A shared heddle brings it along (".private").
+
+set(heddle_pc_private)
+if(BUILD_SHARED_LIBS)
+  set(heddle_pc_private .private)
+endif()
+
+# The prefix is told by the place of the file, so that a moved installation is found as well.
+set(heddle_pc_prefix ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  file(RELATIVE_PATH heddle_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" heddle_pc_up ${heddle_pc_up})
+  set(heddle_pc_prefix "\${pcfiledir}/${heddle_pc_up}")
+endif()
+foreach(folder INCLUDEDIR LIBDIR)
+  string(TOLOWER heddle_pc_${folder} name)
+  set(${name} ${CMAKE_INSTALL_${folder}})
+  if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+    set(${name} "\${prefix}/${CMAKE_INSTALL_${folder}}")
+  endif()
+endforeach()
+
+set(heddle_pc_definitions)
+set(libraries ${CMAKE_DL_LIBS} ${OpenMP_CXX_FLAGS})
+if(HEDDLE_HAS_CUDA)
+  set(heddle_pc_definitions -DHEDDLE_HAS_CUDA)
+  list(APPEND libraries ${CUDA_cudart_LIBRARY} ${CUDA_cublas_LIBRARY} ${CUDA_cusolver_LIBRARY})
+endif()
+if(HEDDLE_HAS_NCCL)
+  list(APPEND libraries ${NCCL_LIBRARY})
+endif()
+if(HEDDLE_HAS_CHOLMOD)
+  list(APPEND libraries ${CHOLMOD_LIBRARY})
+endif()
+if(HEDDLE_HAS_METIS)
+  list(APPEND libraries ${METIS_LIBRARY})
+endif()
+if(HEDDLE_HAS_MPI)
+  list(APPEND libraries ${MPI_CXX_LIBRARIES})
+endif()
+# A file as it is, the name of a library as an option.
+list(TRANSFORM libraries PREPEND -l REGEX "^[a-z]+$")
+list(REMOVE_DUPLICATES libraries)
+list(JOIN libraries " " heddle_pc_libraries)
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
