@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks what documents name against the tree: links, files, tests, classes,
-constants, and the messages that docs/troubleshooting.md quotes. One line per finding, `file:line: what`, and exit code 1.
+constants, the messages that docs/troubleshooting.md quotes, and figures against docs/performance/.
+One line per finding, `file:line: what`, and exit code 1.
 
 usage: scripts/check-docs.py [ROOT]"""
 
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
+from comparisons import stale
 from layout import MODULES, sources
 
 ROOTS = [*MODULES, "python", "lab", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
@@ -116,6 +118,7 @@ def findings(root):
             yield from (f"{page}:{number}: {what}" for what in found if what)
         if page.name == "troubleshooting.md":
             yield from check_messages(root, page)
+    yield from stale(root)
 
 
 if __name__ == "__main__":
