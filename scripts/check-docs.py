@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks what documents name against the tree: links, files, tests, classes,
-constants, and the messages that docs/troubleshooting.md quotes. One line per finding, `file:line: what`, and exit code 1.
+constants, the messages that docs/troubleshooting.md quotes, figures against docs/performance/, and
+the rules for words of scripts/lib/prose.py.
+One line per finding, `file:line: what`, and exit code 1.
 
 usage: scripts/check-docs.py [ROOT]"""
 
@@ -9,7 +11,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
+from comparisons import stale
 from layout import MODULES, sources
+from prose import findings as of_prose
 
 ROOTS = [*MODULES, "python", "lab", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
 NUMBER = r"[-+]?(?:\d[\d']*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
@@ -114,8 +118,11 @@ def findings(root):
             found += [check_word(root, word, tests, names) for word in words]
             found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
+        if not is_history:
+            yield from (f"{page}:{number}: {what}" for number, what in of_prose((root / page).read_text()))
         if page.name == "troubleshooting.md":
             yield from check_messages(root, page)
+    yield from stale(root)
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ void add_limits(RequestTable& table) {
 
 void add_own_options(RequestTable& table) {
   Row(
-      table, "solver.refresh_interval", "iterations between fresh products with A",
+      table, "solver.refresh_interval", "iterations after which products with A are computed anew",
       [](auto& r) -> auto& { return r.refresh_interval; })
       .integer(kCount)
       .readers(kPreconditioned)
@@ -197,7 +197,7 @@ void add_preconditioner(RequestTable& table) {
       "of the preconditioner in a solve in double precision; single moves half of the bytes, half, "
       "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in "
       "steps where it prevents progress; auto: single for multigrid, and in lobpcg for chebyshev, "
-      "block_jacobi and incomplete_cholesky, where their matrix allows it, else double",
+      "block_jacobi and incomplete_cholesky, where their matrix allows it; else double",
       [](auto& r) -> auto& { return r.preconditioner.precision; },
       {{"auto", PreconditionerPrecision::automatic},
        {"double", PreconditionerPrecision::full},

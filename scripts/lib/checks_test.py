@@ -132,6 +132,29 @@ expect("a number that differs from the constant is found: " + output, code == 1 
 code, output = run("check-docs.py", CONSTANTS | {"docs/page.md": "| `kHalf`, `kMany` | 0.5, 20 000 rows | why |"})
 expect("numbers of constants are no findings: " + output, code == 0)
 
+FIGURES = {
+    "docs/performance.md": "# P\n<!-- figures: begin -->\n<!-- figures: end -->\n",
+    "docs/performance/a.json": '{"place": 1, "title": "A", "text": "T.", "machine": "m", "versions": "1", "commit": null, '
+    '"command": ["run"], "other": "B", "unit": "s", "rows": [{"case": "x", "heddle": 2, "by": "", "other": 1}]}'}
+code, output = run("check-docs.py", FIGURES)
+expect("a page without its figures is found: " + output, code == 1 and "performance.md:1: not what" in output)
+with tempfile.TemporaryDirectory() as folder:
+    for name, text in {**CLEAN, **FIGURES}.items():
+        Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+        Path(folder, name).write_text(text)
+    for script, wanted in (("draw-performance.py", 0), ("check-docs.py", 0)):
+        code = subprocess.run([sys.executable, SCRIPTS / script, folder]).returncode
+        expect(f"{script} accepts a page with its figures", code == wanted)
+    drawn = Path(folder, "docs/performance.md").read_text()
+    expect("a loss is bold: " + drawn, "| x | 2 | 1 | **0.500** |" in drawn)
+    for name, right, wrong in (("docs/performance.md", "0.500", "0.900"), ("docs/performance/a.svg", "0.500", "0.900")):
+        path = Path(folder, name)
+        kept = path.read_text()
+        path.write_text(kept.replace(right, wrong))
+        done = subprocess.run([sys.executable, SCRIPTS / "check-docs.py", folder], text=True, capture_output=True)
+        expect(f"a changed figure in {name} is found: {done.stdout}", done.returncode == 1 and name in done.stdout)
+        path.write_text(kept)
+
 MESSAGES = {
     "apps/f.cpp": 'f("stagnated");\nerror(fmt::format("the matrix is {} x {}, "\n    "it must be \\"square\\""));\n',
     "python/heddle/f.py": 'raise ValueError(\n    f"{name} holds |{x!r}|, "\n    "not a number")\n'}
