@@ -1,8 +1,10 @@
 # Sources of one folder are compiled together by CMake's unity builds: most of them cost less than the
 # headers that they include. CMAKE_UNITY_BUILD=OFF compiles each source alone.
-if(NOT DEFINED CMAKE_UNITY_BUILD)
-  set(CMAKE_UNITY_BUILD ON)
+set(HEDDLE_UNITY ON)
+if(DEFINED CMAKE_UNITY_BUILD)
+  set(HEDDLE_UNITY ${CMAKE_UNITY_BUILD})
 endif()
+set(CMAKE_UNITY_BUILD OFF)  # of executables: who changes a test waits for its own source only
 
 # Kernels and decompositions stay alone. Their bits must not depend on what else the compiler inlines.
 set(HEDDLE_UNITY_ALONE "_host\\.cpp$|^kernels/host/|^small/")
@@ -11,31 +13,28 @@ set(HEDDLE_UNITY_ALONE "_host\\.cpp$|^kernels/host/|^small/")
 set(HEDDLE_UNITY_SIZE 10 CACHE STRING "Sources of a folder that are compiled together")
 mark_as_advanced(HEDDLE_UNITY_SIZE)
 
-# heddle_join_sources(<target>): groups the sources of the target by folder, those of an executable
-# whatever their folders.
-function(heddle_join_sources target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  get_target_property(joins ${target} UNITY_BUILD)
-  if(NOT joins)
+# heddle_join_sources(<library>): groups the sources of the library by folder.
+function(heddle_join_sources library)
+  set_target_properties(${library} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_MODE GROUP)
+  if(NOT HEDDLE_UNITY)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The unnamed namespaces of the included sources are meant to be this file's.
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+    target_compile_options(${library} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
-  get_target_property(type ${target} TYPE)
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  get_target_property(sources ${library} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^[^/].*\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "${HEDDLE_UNITY_ALONE}")
   set(groups "")
   foreach(source IN LISTS sources)
     get_filename_component(folder ${source} DIRECTORY)
-    if(type STREQUAL "EXECUTABLE")
-      set(folder "")
-    endif()
     string(MAKE_C_IDENTIFIER "sources/${folder}" group)
+    # A class template whose members two sources define is instantiated in both. So these two cannot
+    # be joined.
+    file(STRINGS ${source} lines REGEX "template class [A-Za-z]+<T")
+    string(REGEX MATCHALL "template class [A-Za-z]+" instances "${lines}")
     get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
-    heddle_find_instances(instances ${source})
     foreach(instance IN LISTS instances)
       if(instance IN_LIST ${group}_instances)
         set(alone ON)
@@ -60,16 +59,4 @@ function(heddle_join_sources target)
       endif()
     endforeach()
   endforeach()
-endfunction()
-
-# heddle_find_instances(<variable> <source>): the class templates that the source instantiates. One
-# whose members two sources define is instantiated in both, so these cannot be joined.
-function(heddle_find_instances variable source)
-  get_filename_component(source ${source} ABSOLUTE)
-  set(lines "")
-  if(EXISTS ${source})
-    file(STRINGS ${source} lines REGEX "template class [A-Za-z]+<T")
-  endif()
-  string(REGEX MATCHALL "template class [A-Za-z]+" instances "${lines}")
-  set(${variable} "${instances}" PARENT_SCOPE)
 endfunction()
