@@ -98,19 +98,19 @@ cholmod_sparse upper_triangle(const CsrView<double, HostSpace>& A, Indices& colu
 /// Measured: 2 µs per row for the minimum degree order, 10 more for METIS. CHOLMOD tries METIS for
 /// factors with this many operations per entry. The reference BLAS factors 2 to 4 times as many
 /// operations per second as Eigen, OpenBLAS 6 to 10 times as many.
-constexpr double kOrderCost = 12000;
+constexpr double kCholmodOrderCost = 12000;
 constexpr double kMetisCost = 60000;
 constexpr double kMuchFill = 500;
-constexpr double kOperationCost = 3;
+constexpr double kCholmodOperationCost = 3;
 
 class CholmodCholesky final : public CholeskyBackend {
  public:
   std::string_view name() const noexcept override { return "CHOLMOD"; }
   double order_cost(double rows, const FactorCost& factor) const noexcept override {
     const bool metis = factor.operations >= kMuchFill * factor.entries;
-    return (kOrderCost + (metis ? kMetisCost : 0)) * rows;
+    return (kCholmodOrderCost + (metis ? kMetisCost : 0)) * rows;
   }
-  double operation_cost() const noexcept override { return kOperationCost; }
+  double operation_cost() const noexcept override { return kCholmodOperationCost; }
   double most_entries() const noexcept override { return std::numeric_limits<double>::infinity(); }
 
   std::vector<std::int32_t> order(const CsrView<double, HostSpace>& A) const override {
