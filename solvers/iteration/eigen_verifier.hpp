@@ -190,6 +190,12 @@ class EigenVerifier {
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
                         const Neighbours& neighbours) const;
   void judge_orthogonality(const EigenConvergence& convergence);
+  bool needs_accuracy(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                      SmallView<double, Space> sizes_A);
+  void take_accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                               ConstBlockView<T, Space> V, const double* theta,
+                               BlockView<T, Space> R);
+  double accurate_error(std::size_t j, const ValueErrors& errors) const;
 
   DenseEigensolver dense_;
   OwnedHostContext host_;
@@ -206,6 +212,7 @@ class EigenVerifier {
   std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
   std::vector<double> unreduced_;       // dual residuals before `reduce_residuals`
   std::vector<double> squares_;         // xᵀBx
+  std::vector<double> lengths_;         // ‖x‖
   std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
   std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
@@ -218,6 +225,7 @@ class EigenVerifier {
   std::vector<double> displacements_;        // from the values that have the places of the pairs
   std::vector<double> union_;                // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
+  bool accurate_ = false;  // whether the residuals were computed with twice the digits
   double orthogonality_ = 0;
   double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed
   double projected_norm_A_ = 0;
