@@ -185,8 +185,7 @@ void report_results(Run& run, Device& device) {
   write_results(*run.files, device, run.config, report, json);
   give_json(line, json);
   print(line, fmt::format("results in {}{}{}\n", run.config.output.directory.string(),
-                          run.replaced.empty() ? "" : ", in place of those of another problem: ",
-                          run.replaced) +
+                          run.replaced.empty() ? "" : ", replacing those of ", run.replaced) +
                   checkpoint_hint(run.config.request.checkpoint));
 }
 

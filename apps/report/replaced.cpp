@@ -17,7 +17,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kQuestion = {"nev", "which", "interval"};
 
 std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  if (value.is_string()) return value.get<std::string>();
+  const bool generated = value.is_object() && value.contains("generate") && value.contains("size");
+  return generated ? text_of(value.at("generate")) + " " + value.at("size").dump() : value.dump();
 }
 
 /// Problem and question of a configuration, by key.

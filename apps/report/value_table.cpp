@@ -47,11 +47,14 @@ std::string with_bold(const std::string& text, int count) {
   return end == 0 ? text : fmt::format("\x1b[1m{}\x1b[0m{}", text.substr(0, end), text.substr(end));
 }
 
+/// The largest residual at the level of rounding, in single precision.
+constexpr double kNoise = 2e-5;
+
 /// A number in a column.
 struct Cell {
   double value;
   double error;
-  bool rounding;  // whether it is limited by rounding, and may then be zero
+  bool rounding;  // whether rounding alone keeps it from more digits, so that it may be zero
 };
 
 std::string shown(const Cell& cell, int most, bool plain, int width, bool bold) {
@@ -122,7 +125,7 @@ class ValueRows {
 
   std::string row(std::size_t i) const {
     const double residual = i < result_.residuals.size() ? result_.residuals[i] : 0;
-    const Cell value{values_[i], error(i), rounding(i)};
+    const Cell value{values_[i], error(i), may_be_zero(i)};
     return fmt::format("{:>5}{}  {}  {:>9.1e}  {:>9.1e}{}{}{}\n", i + 1, frequency(i),
                        shown(value, kMostDigits, false, 22, bold_), value.error, residual, mark(i),
                        end_mark(i), unconverged_mark(result_, i));
@@ -150,10 +153,14 @@ class ValueRows {
     return i < result_.limited_by_rounding.size() && result_.limited_by_rounding[i];
   }
 
+  bool may_be_zero(std::size_t i) const {
+    return rounding(i) && i < result_.residuals.size() && result_.residuals[i] <= kNoise;
+  }
+
   std::string frequency(std::size_t i) const {
     if (!frequencies_) return "";
     const double error = unit_.factor * frequency_error(values_[i], this->error(i));
-    const Cell cell{unit_.factor * result_.frequencies[i], error, rounding(i)};
+    const Cell cell{unit_.factor * result_.frequencies[i], error, may_be_zero(i)};
     return fmt::format("  {}  {:>9.1e}", shown(cell, kLeastDigits, true, 12, bold_), error);
   }
 
