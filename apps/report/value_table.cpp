@@ -134,14 +134,14 @@ class ValueRows {
   int width() const { return frequencies_ ? 12 : 22; }
 
   std::string legend() const {
-    constexpr std::string_view kError = "the error may exceed 1e-6 of the value";
-    const std::string digits = bold_ ? "; certain digits are bold" : "";
-    return explain(" *", fmt::format("{}{}", kError, digits)) +
-           explain(" ~", fmt::format("{}: rounding allows no more digits{}", kError, digits)) +
-           (std::find(result_.straddles.begin(), result_.straddles.end(), true) ==
-                    result_.straddles.end()
-                ? std::string()
-                : fmt::format("{}  an end of the interval lies within the error\n", kStraddles));
+    std::string text =
+        explain(" *", "the error may exceed 1e-6 of the value") +
+        explain(" ~", "the error may exceed 1e-6 of the value: rounding allows no more digits");
+    if (std::find(result_.straddles.begin(), result_.straddles.end(), true) !=
+        result_.straddles.end()) {
+      text += fmt::format("{}  an end of the interval lies within the error\n", kStraddles);
+    }
+    return text;
   }
 
  private:
@@ -176,7 +176,8 @@ class ValueRows {
   /// A line of the legend, if a row has the mark.
   std::string explain(std::string_view sign, std::string_view text) const {
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (mark(i) == sign) return fmt::format("{}  {}\n", sign, text);
+      if (mark(i) != sign) continue;
+      return fmt::format("{}  {}{}\n", sign, text, bold_ ? "; certain digits are bold" : "");
     }
     return "";
   }

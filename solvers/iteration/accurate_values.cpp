@@ -3,15 +3,10 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/accurate_residual.hpp>
-#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/iteration/accurate_values.hpp>
 #include <limits>
 #include <type_traits>
 
-// The part of `EigenVerifier` that removes the rounding errors of values where they decide.
-//
-// A Rayleigh quotient has an error of about ε|x|ᵀ|A||x|, by rounding of products with A alone. With
-// a residual r = A x − θ B x that is accurate to its last digits, so is the quotient θ + xᵀr/xᵀBx,
-// and only ‖r‖²/gap is left. The rounding of x itself is part of r.
 namespace heddle::detail {
 namespace {
 
@@ -25,64 +20,63 @@ constexpr double kClearGap = 100;
 /// to those of A. Both together are at most twice as large, and count squared.
 constexpr double kAsymmetry = 4;
 
+template <Scalar T>
+constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+
 }  // namespace
 
-/// Whether rounding costs a value digits that `take_accurate_residuals` can save. `sizes_A`: of
-/// `ErrorNorms`.
 template <Scalar T, class Ctx>
-bool EigenVerifier<T, Ctx>::needs_accuracy(Ctx& context, const EigenProblem<T, Ctx>& problem,
-                                           SmallView<double, Space> sizes_A) {
+bool needs_accuracy(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                    const ErrorNorms<T, Ctx>& norms, SmallView<double, typename Ctx::Space> sizes_A,
+                    SmallView<double, HostSpace> scratch, std::span<const double> values) {
   if constexpr (std::is_same_v<Ctx, HostContext>) {
     const bool stored =
         problem.A->stored() != nullptr && (problem.B == nullptr || problem.B->stored() != nullptr);
     if (!stored || problem.constraints.cols() > 0) return false;
-    const SmallView<double, HostSpace> sizes = numbers_host_.view(sizes_A.rows, 1);
-    fetch(context, sizes_A, sizes);
-    constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-    for (Index j = 0; j < sizes.rows; ++j) {
+    fetch(context, sizes_A, scratch);
+    for (Index j = 0; j < scratch.rows; ++j) {
       const double rounding =
-          EigenConvergence::kRoundingOfValues * kEpsilon * error_norms_.size_A(sizes(j, 0), 0);
-      if (rounding > kFrom * std::abs(values_[static_cast<std::size_t>(j)])) return true;
+          EigenConvergence::kRoundingOfValues * kEpsilon<T> * norms.size_A(scratch(j, 0), 0);
+      if (rounding > kFrom * std::abs(values[static_cast<std::size_t>(j)])) return true;
     }
   }
   return false;
 }
 
-/// R = A V − B V diag(theta) with sums in twice the precision.
 template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::take_accurate_residuals(Ctx& context,
-                                                    const EigenProblem<T, Ctx>& problem,
-                                                    ConstBlockView<T, Space> V, const double* theta,
-                                                    BlockView<T, Space> R) {
+void take_accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                             ConstBlockView<T, typename Ctx::Space> V, const double* theta,
+                             BlockView<T, typename Ctx::Space> R) {
   if constexpr (std::is_same_v<Ctx, HostContext>) {
     const CsrView<T, HostSpace>* B = problem.B != nullptr ? problem.B->stored() : nullptr;
     accurate_residual<T>(context, *problem.A->stored(), B, V, theta, R);
   }
 }
 
-/// A bound of the whole error of value j from accurate residuals. Infinite where there are none,
-/// where no gap is known, and for values that are zero to rounding: what is left of them stems from
-/// rounded entries of A and says nothing.
-template <Scalar T, class Ctx>
-double EigenVerifier<T, Ctx>::accurate_error(std::size_t j, const ValueErrors& errors) const {
+template <Scalar T>
+double accurate_error(const AccurateParts& pair, const ValueErrors& errors) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!accurate_ || !(std::abs(values_[j]) > errors.rounding)) return kInfinity;
-  const double bound = bounds_.bound(static_cast<Index>(j));
-  const double spread = bounds_.spread(static_cast<Index>(j));
+  if (!(std::abs(pair.lambda) > errors.rounding)) return kInfinity;
   // The gap for which `ErrorBounds::change` of the spread is the bound.
-  const double gap = bound > 0 ? spread / bound * spread - bound : kInfinity;
+  const double gap =
+      pair.bound > 0 ? pair.spread / pair.bound * pair.spread - pair.bound : kInfinity;
   if (!(gap > kClearGap * errors.rounding)) return kInfinity;
-  const double moved = std::abs(values_[j] - ritz_values_[j]);
-  const double dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j];  // |x|ᵀ|r|
-  const double rounding = EigenConvergence::kRoundingOfValues *
-                              static_cast<double>(std::numeric_limits<T>::epsilon()) *
-                              (std::abs(values_[j]) + moved + dot) +
-                          std::numeric_limits<double>::epsilon() * errors.rounding;
-  return std::max(kAsymmetry * bound + std::abs(corrections_[j]) + displacements_[j] + rounding,
-                  errors.placing);
+  const double sizes = std::abs(pair.lambda) + std::abs(pair.lambda - pair.theta) + pair.dot;
+  const double rounding = EigenConvergence::kRoundingOfValues * kEpsilon<T> * sizes +
+                          kEpsilon<double> * errors.rounding;
+  return std::max(kAsymmetry * pair.bound + pair.displacement + rounding, errors.placing);
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
+template double accurate_error<float>(const AccurateParts&, const ValueErrors&);
+template double accurate_error<double>(const AccurateParts&, const ValueErrors&);
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                             \
+  template bool needs_accuracy(Ctx&, const EigenProblem<T, Ctx>&, const ErrorNorms<T, Ctx>&,   \
+                               SmallView<double, typename Ctx::Space>,                         \
+                               SmallView<double, HostSpace>, std::span<const double>);         \
+  template void take_accurate_residuals(Ctx&, const EigenProblem<T, Ctx>&,                     \
+                                        ConstBlockView<T, typename Ctx::Space>, const double*, \
+                                        BlockView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

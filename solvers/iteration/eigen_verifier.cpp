@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/iteration/accurate_values.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/norm_of.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
@@ -154,7 +155,8 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     return numbers.block(first, number, count, 1);
   };
   error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
-  accurate_ = needs_accuracy(context, problem, column(kSizeA, 0, k));
+  accurate_ = needs_accuracy<T>(context, problem, error_norms_, column(kSizeA, 0, k),
+                                numbers_host_.view(k, 1), values_);
   for_each_slab(k, AV.cols(), [&](Index first, Index count) {
     const auto V_slab = V.columns(first, count);
     const auto R = AV.columns(0, count);
@@ -164,7 +166,7 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     gram(context, V, BV_slab, product);  // Vᵀ B V   k×slab
     fetch(context, product, G.block(0, first, k, count));
     if (accurate_) {
-      take_accurate_residuals(context, problem, V_slab, host.data + first, R);
+      take_accurate_residuals<T>(context, problem, V_slab, host.data + first, R);
       column_norms(context, ConstBlockView<T, Space>(R), column(kResidual, first, count));
     } else {
       residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
@@ -312,7 +314,14 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
-    const double total = std::min(errors.total(), accurate_error(j, errors));
+    const AccurateParts parts{.lambda = lambda,
+                              .theta = ritz_values_[j],
+                              .bound = bounds_.bound(static_cast<Index>(j)),
+                              .spread = bounds_.spread(static_cast<Index>(j)),
+                              .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
+                              .displacement = std::abs(corrections_[j]) + displacements_[j]};
+    const double accurate = accurate_ ? accurate_error<T>(parts, errors) : errors.total();
+    const double total = std::min(errors.total(), accurate);
     const RowSizes rows = sizes_of_rows(convergence, j);
     const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.sum : rows.A);
     const bool zero =

@@ -190,12 +190,6 @@ class EigenVerifier {
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
                         const Neighbours& neighbours) const;
   void judge_orthogonality(const EigenConvergence& convergence);
-  bool needs_accuracy(Ctx& context, const EigenProblem<T, Ctx>& problem,
-                      SmallView<double, Space> sizes_A);
-  void take_accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
-                               ConstBlockView<T, Space> V, const double* theta,
-                               BlockView<T, Space> R);
-  double accurate_error(std::size_t j, const ValueErrors& errors) const;
 
   DenseEigensolver dense_;
   OwnedHostContext host_;
