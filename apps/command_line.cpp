@@ -49,7 +49,12 @@ class SolverOptions {
     for (auto& [key, option, words] : values_) {
       if (option->count() > 0) line_.settings.push_back({key, words});
     }
-    if (!range_.empty()) line_.settings.push_back(interval_of_frequencies(range_));
+    if (range_.empty()) return std::move(line_);
+    for (const Setting& setting : line_.settings) {
+      if (setting.key->path != "solver.interval") continue;
+      throw InvalidArgument("--range-hz and --interval are two ways to name one interval");
+    }
+    line_.settings.push_back(interval_of_frequencies(range_));
     return std::move(line_);
   }
 

@@ -184,9 +184,12 @@ void report_results(Run& run, Device& device) {
   const std::string json = result_json(run.config, report);
   write_results(*run.files, device, run.config, report, json);
   give_json(line, json);
-  print(line, fmt::format("results in {}{}{}\n", run.config.output.directory.string(),
-                          run.replaced.empty() ? "" : ", replacing those of ", run.replaced) +
-                  checkpoint_hint(run.config.request.checkpoint));
+  const std::string folder = run.config.output.directory.string();
+  const std::string results =
+      run.replaced.empty()
+          ? fmt::format("results in {}\n", folder)
+          : fmt::format("results in {}, replacing those of {}\n", folder, run.replaced);
+  print(line, results + checkpoint_hint(run.config.request.checkpoint));
 }
 
 /// The rows of this process where the processes make their own rows of all matrices, else an empty
