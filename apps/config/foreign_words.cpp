@@ -42,7 +42,8 @@ const std::vector<ForeignWords>& table() {
        "positive "
        "definite"},
       {"solver.which",
-       {"tm", "tr", "targetmagnitude", "targetreal", "all", "range", "window", "be", "closest"},
+       {"tm", "tr", "targetmagnitude", "targetreal", "all", "range", "window", "be", "closest",
+        "nearest", "inside", "sigma"},
        "'interval', with solver.interval: [a, b], in heddle-lanczos"},
       {"solver.criterion", {"rel", "eig", "eigrel", "rtol"}, "'relative'"},
       {"solver.criterion", {"abs", "atol"}, "'absolute'"},

@@ -273,6 +273,19 @@ void Schema::output() {
                               {"pairs", HistoryDetail::pairs}},
                              [](Config& config) -> HistoryDetail& { return config.output.history; })
       .fallback("true");
+  add("output.unit",
+      "of the frequencies in the table of a pencil, for matrices in seconds; cycles: per unit of "
+      "time of the matrices; none: eigenvalues alone. result.json has cycles")
+      .choice<FrequencyUnit>({{"cycles", FrequencyUnit::cycles},
+                              {"Hz", FrequencyUnit::hertz},
+                              {"kHz", FrequencyUnit::kilohertz},
+                              {"rad/s", FrequencyUnit::radians},
+                              {"none", FrequencyUnit::none}},
+                             [](Config& config) -> FrequencyUnit& { return config.output.unit; })
+      .fallback("cycles")
+      .only_for(kEigensolvers)
+      .option("--unit")
+      .aliases({"units", "frequency_unit"});
   add("output.log", "file to which header, stages, progress, results and errors are appended")
       .new_file()
       .option("--log")

@@ -111,6 +111,12 @@ class Rules {
 
   void check_parts() const {
     if (!problem_.normal_equations && solver_ != kInterval) return;
+    if (solver_ == kInterval && problem_.pencil) {
+      throw ProblemError(ProblemPart::mass,
+                         fmt::format("does not go with {}: pairs inside the spectrum of a pencil "
+                                     "are not found, only the smallest and the largest",
+                                     kind()));
+    }
     refuse_part(ProblemPart::mass, problem_.pencil);
     if (problem_.normal_equations) refuse_part(ProblemPart::constraints, problem_.constraints);
     if (solver_ != 0 && solver_ != kLeastSquares) {

@@ -43,7 +43,7 @@ void add_method_and_size(RequestTable& table) {
                 .doc = "end of the spectrum; interval: all eigenpairs in solver.interval",
                 .word = "interval"})
       .option("--which")
-      .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
+      .aliases({"eps_which", "eig_which", "end", "spectrum"});
   Row(
       table, "solver.interval",
       "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them; -inf and inf are ends, "
@@ -52,7 +52,7 @@ void add_method_and_size(RequestTable& table) {
       .interval()
       .readers(kInterval)
       .option("--interval", "solver.which=interval")
-      .aliases({"eps_interval", "range", "window", "vl", "bounds"});
+      .aliases({"eps_interval", "range", "window", "vl", "bounds", "sigma", "shift", "target"});
   Row(table, "solver.max_basis",
       "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
       "both",

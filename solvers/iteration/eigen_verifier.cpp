@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/iteration/accurate_values.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/norm_of.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
@@ -91,8 +92,8 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list :
        {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-        &rows_numbers_, &squares_, &corrections_, &couplings_, &unreduced_, &roundings_, &errors_,
-        &iterations_, &unavoidable_, &neighbour_couplings_, &displacements_}) {
+        &rows_numbers_, &squares_, &lengths_, &corrections_, &couplings_, &unreduced_, &roundings_,
+        &errors_, &iterations_, &unavoidable_, &neighbour_couplings_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -153,22 +154,29 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   const auto column = [&](Number number, Index first, Index count) {
     return numbers.block(first, number, count, 1);
   };
+  error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
+  accurate_ = needs_accuracy<T>(context, problem, error_norms_, column(kSizeA, 0, k),
+                                numbers_host_.view(k, 1), values_);
   for_each_slab(k, AV.cols(), [&](Index first, Index count) {
     const auto V_slab = V.columns(first, count);
     const auto R = AV.columns(0, count);
     const auto product = product_.view(k, count);
-    problem.A->apply(context, V_slab, R);
+    if (!accurate_) problem.A->apply(context, V_slab, R);
     const auto BV_slab = image(context, problem.B, V_slab, BV);
     gram(context, V, BV_slab, product);  // Vᵀ B V   k×slab
     fetch(context, product, G.block(0, first, k, count));
-    residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
-             column(kResidual, first, count));  // A V − B V Θ   n×slab
+    if (accurate_) {
+      take_accurate_residuals<T>(context, problem, V_slab, host.data + first, R);
+      column_norms(context, ConstBlockView<T, Space>(R), column(kResidual, first, count));
+    } else {
+      residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
+               column(kResidual, first, count));  // A V − B V Θ   n×slab
+    }
     error_norms_.measure_residuals(context, R, column(kDualResidual, first, count));
     gram(context, V, R, product);  // Vᵀ R   k×slab
     fetch(context, product, H_.view(k, k).block(0, first, k, count));
   });
   column_norms(context, V, column(kNorm, 0, k));
-  error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
   error_norms_.measure_sizes_B(context, V, column(kSizeB, 0, k));
   error_norms_.measure_rows(context, V, column(kSizeOfRows, 0, k));
   const SmallView<double, HostSpace> fetched = numbers_host_.view(k, kNumbers);
@@ -181,8 +189,8 @@ template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
                                          ConstSmallView<double, HostSpace> numbers) {
   const Index k = G.cols;
-  for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &couplings_,
-                                    &sizes_A_, &sizes_B_, &rows_numbers_}) {
+  for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &lengths_,
+                                    &couplings_, &sizes_A_, &sizes_B_, &rows_numbers_}) {
     list->clear();
   }
   orthogonality_ = 0;
@@ -194,6 +202,7 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
         error_norms_.dual_norm(numbers(j, kDualResidual), numbers(j, kResidual)) /
         std::sqrt(G(j, j)));
     squares_.push_back(G(j, j));
+    lengths_.push_back(numbers(j, kNorm));
     couplings_.push_back(
         std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
     sizes_A_.push_back(numbers(j, kSizeA));
@@ -305,13 +314,21 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
+    const AccurateParts parts{.lambda = lambda,
+                              .theta = ritz_values_[j],
+                              .bound = bounds_.bound(static_cast<Index>(j)),
+                              .spread = bounds_.spread(static_cast<Index>(j)),
+                              .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
+                              .displacement = std::abs(corrections_[j]) + displacements_[j]};
+    const double accurate = accurate_ ? accurate_error<T>(parts, errors) : errors.total();
+    const double total = std::min(errors.total(), accurate);
     const RowSizes rows = sizes_of_rows(convergence, j);
     const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.sum : rows.A);
     const bool zero =
         convergence.bounds_values() &&
         local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
     const bool counts = zero || !convergence.bounds_values() ||
-                        has_digits(convergence, lambda, errors.total(), rows, neighbours.solved);
+                        has_digits(convergence, lambda, total, rows, neighbours.solved);
     const bool at_rounding =
         zero || (ends_at_rounding && counts && local.residual_is_rounding(lambda, residuals_[j]));
     const bool digits =
@@ -329,13 +346,14 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     unavoidable_.push_back(convergence.limited(lambda, errors.iteration, unavoidable)
                                ? std::max(unavoidable, errors.total())
                                : unavoidable);
-    errors_.push_back(errors.total());
+    errors_.push_back(total);
   }
   if (neighbours.end) {
     for (std::vector<double>* list : {&errors_, &unavoidable_}) places_.widen(values_, *list);
   }
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    limited_.push_back(convergence.limited(values_[j], iterations_[j], unavoidable_[j]));
+    limited_.push_back(convergence.limited(values_[j], iterations_[j], unavoidable_[j]) &&
+                       !(accurate_ && convergence.within_tolerance(values_[j], errors_[j])));
   }
   return verdict;
 }

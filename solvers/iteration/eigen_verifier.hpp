@@ -206,6 +206,7 @@ class EigenVerifier {
   std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
   std::vector<double> unreduced_;       // dual residuals before `reduce_residuals`
   std::vector<double> squares_;         // xᵀBx
+  std::vector<double> lengths_;         // ‖x‖
   std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
   std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
@@ -218,6 +219,7 @@ class EigenVerifier {
   std::vector<double> displacements_;        // from the values that have the places of the pairs
   std::vector<double> union_;                // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
+  bool accurate_ = false;  // whether the residuals were computed with twice the digits
   double orthogonality_ = 0;
   double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed
   double projected_norm_A_ = 0;
