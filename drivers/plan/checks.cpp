@@ -7,7 +7,7 @@
 #include <heddle/drivers/plan/methods.hpp>
 #include <heddle/drivers/plan/request_rules.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
-#include <heddle/solvers/operators/cudss_library.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
 #include <utility>
 
 namespace heddle::detail {

@@ -1,48 +1,14 @@
 #include <cholmod.h>
-#include <dlfcn.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/operators/cholesky_backend.hpp>
+#include <heddle/solvers/factor/cholesky_backend.hpp>
+#include <heddle/solvers/factor/one_thread.hpp>
 #include <limits>
 #include <memory>
 
 namespace heddle::detail {
 namespace {
-
-/// While this object lives, CHOLMOD and its BLAS use one thread: rounding errors then do not depend
-/// on the number of threads, and no second pool of threads competes with heddle's. CHOLMOD starts
-/// OpenMP regions with a fixed number of threads. OpenBLAS has threads of its own. The caller's
-/// settings are restored at the end.
-class OneThread {
- public:
-  OneThread() {
-    omp_set_max_active_levels(0);
-    if (set_blas_threads_ != nullptr) set_blas_threads_(1);
-  }
-  ~OneThread() {
-    if (set_blas_threads_ != nullptr) set_blas_threads_(blas_threads_);
-    omp_set_num_threads(omp_threads_);  // a BLAS with OpenMP has changed it
-    omp_set_max_active_levels(levels_);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  template <class Function>
-  static Function* loaded(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-  }
-
-  int levels_ = omp_get_max_active_levels();
-  int omp_threads_ = omp_get_max_threads();
-  int (*get_blas_threads_)() = loaded<int()>("openblas_get_num_threads");
-  void (*set_blas_threads_)(int) = get_blas_threads_ == nullptr
-                                       ? nullptr
-                                       : loaded<void(int)>("openblas_set_num_threads");
-  int blas_threads_ = set_blas_threads_ == nullptr ? 1 : get_blas_threads_();
-};
 
 /// CHOLMOD's settings and workspace.
 class Common {

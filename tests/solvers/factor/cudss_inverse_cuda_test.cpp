@@ -4,8 +4,8 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/operators/cudss_library.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <limits>
 

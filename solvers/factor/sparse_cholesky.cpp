@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/operators/sparse_cholesky.hpp>
+#include <heddle/solvers/factor/sparse_cholesky.hpp>
 #include <limits>
 #include <span>
 #include <utility>

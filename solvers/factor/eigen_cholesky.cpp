@@ -2,7 +2,7 @@
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/operators/cholesky_backend.hpp>
+#include <heddle/solvers/factor/cholesky_backend.hpp>
 #include <limits>
 
 namespace heddle::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <heddle/solvers/operators/cudss_library.hpp>
-#include <heddle/solvers/operators/inverse_factor.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
+#include <heddle/solvers/factor/inverse_factor.hpp>
 #include <memory>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/operators/triangular_solves.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
 #include <random>
 #include <set>
 #include <utility>

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/operators/host_inverse.hpp>
+#include <heddle/solvers/factor/host_inverse.hpp>
 #include <utility>
 
 namespace heddle::detail {

@@ -2,8 +2,8 @@
 
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
-#include <heddle/solvers/operators/sparse_cholesky.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
+#include <heddle/solvers/factor/sparse_cholesky.hpp>
 #include <string>
 #include <vector>
 

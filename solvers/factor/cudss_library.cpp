@@ -3,7 +3,7 @@
 
 #include <array>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/solvers/operators/cudss_library.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
 #include <optional>
 
 namespace heddle::detail {

@@ -1,7 +1,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
-#include <heddle/solvers/operators/triangular_solves.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
 
 namespace heddle::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
-#include <heddle/solvers/operators/cudss_library.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include <heddle/solvers/operators/cholesky_backend.hpp>
+#include <heddle/solvers/factor/cholesky_backend.hpp>
 
 namespace heddle::detail {
 

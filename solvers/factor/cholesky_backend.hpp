@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <heddle/linalg/data/csr_matrix.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
-#include <heddle/solvers/operators/column_major.hpp>
+#include <heddle/solvers/factor/column_major.hpp>
 
 namespace heddle::detail {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <heddle/solvers/operators/inverse_factor.hpp>
-#include <heddle/solvers/operators/sparse_cholesky.hpp>
-#include <heddle/solvers/operators/triangular_solves.hpp>
+#include <heddle/solvers/factor/inverse_factor.hpp>
+#include <heddle/solvers/factor/sparse_cholesky.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
 #include <heddle/spmm/spmm.hpp>
 
 namespace heddle::detail {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
-#include <heddle/solvers/operators/triangular_solves.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 
 #include "solvers/linear_test_support.hpp"

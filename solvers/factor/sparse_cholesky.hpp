@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <heddle/linalg/data/csr_matrix.hpp>
-#include <heddle/solvers/operators/cholesky_backend.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <heddle/solvers/factor/cholesky_backend.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <optional>
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "solvers/operators/triangular_solves_battery.hpp"
+#include "solvers/factor/triangular_solves_battery.hpp"
 
 namespace heddle {
 namespace {
