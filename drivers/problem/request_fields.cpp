@@ -39,9 +39,10 @@ void add_method_and_size(RequestTable& table) {
       {{"smallest", Which::smallest}, {"largest", Which::largest}})
       .readers(kEndSolvers)
       .variant({.readers = kLobpcg, .doc = "end of the spectrum"})
-      .variant({.readers = kBlockLanczos | kInterval,
-                .doc = "end of the spectrum; interval: all eigenpairs in solver.interval",
-                .word = "interval"})
+      .variant({.readers = kBlockLanczos | kInterval | kNearest,
+                .doc = "end of the spectrum; interval: all eigenpairs in solver.interval; nearest: "
+                       "those nearest to solver.sigma",
+                .words = {"interval", "nearest"}})
       .option("--which")
       .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
   Row(
@@ -53,12 +54,25 @@ void add_method_and_size(RequestTable& table) {
       .readers(kInterval)
       .option("--interval", "solver.which=interval")
       .aliases({"eps_interval", "range", "window", "vl", "bounds"});
+  Row(
+      table, "solver.sigma",
+      "the nev eigenpairs nearest to this number, by a factor of A - sigma B that also counts them",
+      [](auto& r) -> auto& { return r.sigma; })
+      .real({})
+      .readers(kNearest)
+      .option("--sigma", "solver.which=nearest")
+      .aliases({"shift", "eps_target", "st_shift", "tau"});
+  Row(table, "solver.side", "the side of solver.sigma on which eigenvalues are wanted",
+      [](auto& r) -> auto& { return r.side; },
+      {{"both", Side::both}, {"above", Side::above}, {"below", Side::below}})
+      .readers(kNearest)
+      .option("--side");
   Row(table, "solver.max_basis",
       "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
       "both",
       [](auto& r) -> auto& { return r.max_basis; }, {{"auto", 0}})
       .integer(kCount)
-      .readers(kBlockLanczos)
+      .readers(kBlockLanczos | kNearest)
       .tuning()
       .option("--max-basis")
       .aliases({"ncv", "eps_ncv", "max_basis_size", "max_subspace", "subspace_size", "m"});
@@ -239,7 +253,8 @@ const FieldTable<Request>& request_fields() {
 std::vector<Method> methods_of(unsigned readers) {
   std::vector<Method> methods;
   if ((readers & kLobpcg) != 0) methods.push_back(Method::lobpcg);
-  if ((readers & (kBlockLanczos | kInterval)) != 0) methods.push_back(Method::block_lanczos);
+  if ((readers & (kBlockLanczos | kInterval | kNearest)) != 0)
+    methods.push_back(Method::block_lanczos);
   if ((readers & kLinearSolvers) != 0) methods.push_back(Method::block_cg);
   if ((readers & kEigensolvers) != 0) methods.push_back(Method::automatic);
   return methods;

@@ -35,11 +35,12 @@ double norm(const std::vector<double>& x) {
 
 }  // namespace
 
-ShiftedFactor::ShiftedFactor(HostContext& context, const CsrView<double, HostSpace>& A,
+ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
                              const CsrView<double, HostSpace>& B, double max_bytes,
                              const FactorLibraryRow& library)
     : library_(library),
-      lower_(lower_triangles(context, A, B)),
+      host_(1),
+      lower_(lower_triangles(*host_, A, B)),
       values_(static_cast<std::size_t>(lower_.A.nnz())),
       scaling_(static_cast<std::size_t>(A.rows)),
       factor_(library.make(lower_.A.view(), max_bytes)) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/solvers/factor/factor_libraries.hpp>
 #include <heddle/solvers/factor/lower_triangles.hpp>
 #include <memory>
@@ -24,9 +24,8 @@ class ShiftedFactor {
   /// Analyses the patterns. A and B are symmetric of one order and are not needed afterwards. A B
   /// without rows is the identity. `max_bytes` limits the memory of the factor. Throws
   /// `OutOfMemory`.
-  ShiftedFactor(HostContext& context, const CsrView<double, HostSpace>& A,
-                const CsrView<double, HostSpace>& B, double max_bytes,
-                const FactorLibraryRow& library = indefinite_library());
+  ShiftedFactor(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
+                double max_bytes, const FactorLibraryRow& library = indefinite_library());
 
   const FactorLibraryRow& library() const noexcept { return library_; }
 
@@ -55,6 +54,7 @@ class ShiftedFactor {
   void solve_scaled(double* X, Index columns);
 
   const FactorLibraryRow& library_;
+  OwnedHostContext host_;
   LowerTriangles lower_;
   std::vector<double> values_;   // of the scaled A − σB
   std::vector<double> scaling_;  // S
