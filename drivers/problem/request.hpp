@@ -3,7 +3,7 @@
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
-#include <heddle/solvers/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>

@@ -35,6 +35,9 @@ void add_method_and_size(RequestTable& table) {
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
                 "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
       .option("-n,--nev");
+}
+
+void add_place(RequestTable& table) {
   Row(table, "solver.which", "", [](auto& r) -> auto& { return r.which; },
       {{"smallest", Which::smallest}, {"largest", Which::largest}})
       .readers(kEndSolvers)
@@ -67,6 +70,9 @@ void add_method_and_size(RequestTable& table) {
       {{"both", Side::both}, {"above", Side::above}, {"below", Side::below}})
       .readers(kNearest)
       .option("--side");
+}
+
+void add_columns(RequestTable& table) {
   Row(table, "solver.max_basis",
       "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
       "both",
@@ -234,6 +240,8 @@ void add_preconditioner(RequestTable& table) {
 RequestTable all_fields() {
   RequestTable table;
   add_method_and_size(table);
+  add_place(table);
+  add_columns(table);
   add_tolerance(table);
   add_limits(table);
   add_own_options(table);

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 MODULES = ["linalg", "spmm", "spgemm", "solvers", "drivers", "apps"]  # from the bottom to the top
-METHODS = ["cg", "interval", "lanczos", "lobpcg", "nearest", "rectangular"]  # rooms with an inside
+METHODS = ["cg", "interval", "lanczos", "lobpcg", "rectangular"]  # rooms with an inside
 SUFFIXES = {".hpp", ".cpp", ".cuh", ".cu"}
 
 

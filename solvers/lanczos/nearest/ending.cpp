@@ -5,7 +5,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
-#include <heddle/solvers/nearest/solve.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <limits>
 #include <utility>
 
@@ -20,9 +20,9 @@ IterationRecord NearestSolve<T, Ctx>::record() {
   result_.eigenvalues.clear();
   result_.residuals.clear();
   worst_ = 0;
-  if (dense_) {
-    now.active_columns = n();
-    for (const std::size_t j : best()) {
+  if (pairs_.dense) {
+    now.active_columns = n_;
+    for (const std::size_t j : verification_.best(wanted_)) {
       result_.eigenvalues.push_back(s_->verifier.values()[j]);
       result_.residuals.push_back(
           convergence_.scaled_residual(s_->verifier.values()[j], s_->verifier.residuals()[j]));
@@ -30,14 +30,14 @@ IterationRecord NearestSolve<T, Ctx>::record() {
     }
   } else {
     now.active_columns = s_->shape.block;
-    now.converged = std::ssize(locked_);
+    now.converged = std::ssize(pairs_.locked);
     bool leads = true;
-    for (const Index j : leading_) {
+    for (const Index j : pairs_.leading) {
       // The residual that one more product with F leaves, see `refine`.
       const double theta = s_->ritz.value(j);
       const double residual =
           std::sqrt(convergence_.norm_B()) * s_->ritz.residual(j) / (theta * theta);
-      const double value = ritz_values_[static_cast<std::size_t>(j)];
+      const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
       result_.eigenvalues.push_back(value);
       result_.residuals.push_back(convergence_.scaled_residual(value, residual));
       leads = leads && settled(j);
@@ -64,23 +64,23 @@ bool NearestSolve<T, Ctx>::stagnated() {
 /// Solves the problem as a dense one. False if B is not positive definite.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::solve_dense() {
-  s_.emplace(context_, rows_, NearestShape{n(), nearest_block_size(options_, n()), 0, n()},
+  s_.emplace(context_, rows_, NearestShape{n_, nearest_block_size(options_, n_), 0, n_},
              problem_.B != nullptr);
   s_->verifier.norms().prepare(context_, problem_);
   set_identity(context_, s_->X.view(), rows_.first);
-  dense_ = true;
-  count_ = n();
-  measure();
-  if (count_ == 0) {
-    dense_ = false;
+  pairs_.dense = true;
+  pairs_.count = n_;
+  verification_.measure(convergence_);
+  if (pairs_.count == 0) {
+    pairs_.dense = false;
     s_.reset();
     return false;
   }
   ++result_.iterations;
   const std::span<const double> values = s_->verifier.values();
-  wanted_ = std::min(wanted_, static_cast<Index>(nearest_places(target_, values).size()));
+  wanted_ = std::min(wanted_, static_cast<Index>(nearest_places(pairs_.target, values).size()));
   engine_.append_record(*this);
-  const std::vector<std::size_t> places = best();
+  const std::vector<std::size_t> places = verification_.best(wanted_);
   proven_ = std::all_of(places.begin(), places.end(),
                         [&](std::size_t j) { return s_->verifier.passed()[j]; });
   if (proven_) {
@@ -93,18 +93,18 @@ bool NearestSolve<T, Ctx>::solve_dense() {
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::finish() {
-  if (s_ && !verified_ && s_->basis.order() > 0 && !(leading_.empty() && locked_.empty())) {
-    collect();
-    if (inverse_.shift() == shift_) refine(std::ssize(locked_));
-    measure();
+  if (s_ && !pairs_.verified && s_->basis.order() > 0 &&
+      !(pairs_.leading.empty() && pairs_.locked.empty())) {
+    verification_.measure_best(convergence_, inverse_.shift() == pairs_.shift);
   }
   result_.operator_applications = problem_.A->columns_applied() - applications_before_;
   result_.inverse_applications = inverse_.columns_applied() - solves_before_;
   result_.eigenvalues.clear();
   result_.residuals.clear();
-  if (s_ && verified_) {
+  if (s_ && pairs_.verified) {
     const EigenVerifier<T, Ctx>& verifier = s_->verifier;
-    std::vector<std::size_t> places = best();
+    result_.orthogonality = verifier.orthogonality();
+    std::vector<std::size_t> places = verification_.best(wanted_);
     std::sort(places.begin(), places.end());
     for (std::size_t i = 0; i < places.size(); ++i) {
       const std::size_t j = places[i];
@@ -132,8 +132,8 @@ void NearestSolve<T, Ctx>::write_reason() {
   result_.status = engine_.conclude({passed, wanted_, "pairs", result_.iterations, "cycles", worst},
                                     result_.reason);
   const bool converged = result_.status == SolveStatus::converged;
-  if (converged || (dense_ && !result_.eigenvalues.empty())) {
-    result_.completeness = {dense_ ? CompletenessMethod::dense : CompletenessMethod::inertia,
+  if (converged || (pairs_.dense && !result_.eigenvalues.empty())) {
+    result_.completeness = {pairs_.dense ? CompletenessMethod::dense : CompletenessMethod::inertia,
                             proven_};
   }
   if (lenient_ && converged) result_.reason += ", as far as rounding allows";
@@ -144,7 +144,7 @@ void NearestSolve<T, Ctx>::write_reason() {
   if (moved_) {
     result_.reason += fmt::format(
         "; sigma is so near to an eigenvalue that A - sigma B was factored at {:.17g} instead",
-        shift_);
+        pairs_.shift);
   }
   if (converged && !proven_) {
     result_.reason += "; no certain factor counts the eigenvalues nearer to sigma";

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 
 namespace heddle::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cmath>
-#include <heddle/solvers/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <limits>
 #include <optional>
 #include <span>

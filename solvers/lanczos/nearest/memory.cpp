@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
-#include <heddle/solvers/nearest/shape.hpp>
+#include <heddle/solvers/lanczos/nearest/shape.hpp>
 #include <heddle/solvers/problem/padded_columns.hpp>
 
 namespace heddle {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <heddle/solvers/nearest/target.hpp>
+#include <heddle/solvers/lanczos/nearest/target.hpp>
 
 namespace heddle {
 namespace {

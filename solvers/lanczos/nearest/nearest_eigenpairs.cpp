@@ -1,7 +1,7 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/require.hpp>
-#include <heddle/solvers/nearest/solve.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
 
 namespace heddle {
 namespace {

@@ -1,5 +1,5 @@
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/nearest/pencil_inverse.hpp>
+#include <heddle/solvers/lanczos/nearest/pencil_inverse.hpp>
 
 namespace heddle::detail {
 

@@ -6,7 +6,8 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/factor/factor_libraries.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <optional>
 #include <random>
@@ -106,7 +107,8 @@ class NearestEigenpairs : public testing::Test {
     const auto result = solve(pencil, options);
     const auto where = "sigma " + std::to_string(options.sigma) + ", " + result.reason;
     ASSERT_EQ(result.status, SolveStatus::converged) << where;
-    EXPECT_TRUE(result.completeness.proven) << where;
+    // Without pivots, the ends of a count may find no gap in which a factor is certain.
+    EXPECT_TRUE(result.completeness.proven || !detail::indefinite_library().pivots) << where;
     const std::vector<double> truth = pencil.nearest(options);
     ASSERT_EQ(result.eigenvalues.size(), truth.size()) << where;
     EXPECT_TRUE(std::is_sorted(result.eigenvalues.begin(), result.eigenvalues.end()));

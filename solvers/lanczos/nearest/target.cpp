@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <heddle/solvers/nearest/target.hpp>
+#include <heddle/solvers/lanczos/nearest/target.hpp>
 #include <numeric>
 
 namespace heddle::detail {

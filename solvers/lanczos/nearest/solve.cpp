@@ -5,7 +5,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/dense_solve.hpp>
-#include <heddle/solvers/nearest/solve.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <limits>
 #include <utility>
 
@@ -41,20 +41,6 @@ constexpr double kBeside = 1e-2;
 }  // namespace
 
 template <Scalar T, class Ctx>
-NearestStorage<T, Ctx>::NearestStorage(Ctx& context, const RowRange& rows,
-                                       const NearestShape& sizes, bool pencil)
-    : shape(sizes),
-      basis(context, rows, sizes.max_basis, sizes.block, pencil),
-      ritz(DenseEigensolver(context, sizes.max_basis), sizes.max_basis, sizes.block),
-      verifier(context, rows.local, sizes.pairs, pencil),
-      coefficients(context, std::max(sizes.max_basis, sizes.pairs), sizes.pairs),
-      host(1),
-      chosen(*host, sizes.max_basis, sizes.max_basis),
-      theta(*host, std::max(sizes.max_basis, sizes.pairs), 1),
-      product(context, rows.local, sizes.block),
-      X(context, rows.local, sizes.pairs) {}
-
-template <Scalar T, class Ctx>
 NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                    IndefiniteInverse<T, Ctx>& inverse,
                                    const NearestOptions& options, const Monitor& monitor)
@@ -63,10 +49,12 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       inverse_(inverse),
       options_(options),
       rows_(problem.A->row_range()),
+      n_(rows_.global),
       applications_before_(problem.A->columns_applied()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
-      target_{options.sigma, options.side} {}
+      pairs_{.target = {options.sigma, options.side}},
+      verification_(context, problem, pairs_, s_, F_) {}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
@@ -90,20 +78,20 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
   set_norms();
-  const NearestShape shape = nearest_shape(options_, n(), options_.nev);
+  const NearestShape shape = nearest_shape(options_, n_, options_.nev);
   wanted_ = options_.nev;
-  if ((n() <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
+  if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
   if (shape.max_basis == 0) {
     return engine_.end(SolveStatus::indefinite,
                        "the dense problem has no solution: B is not positive definite");
   }
   F_.emplace(context_, inverse_, problem_.B, shape.block);
   if (!place_shift(0)) return;
-  target_.noise = std::max(target_.noise, std::abs(shift_ - options_.sigma));
-  if (target_.side == Side::below && shift_ >= options_.sigma) {
+  pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
+  if (pairs_.target.side == Side::below && pairs_.shift >= options_.sigma) {
     wanted_ = std::min(wanted_, inverse_.below());
-  } else if (target_.side == Side::above && shift_ <= options_.sigma) {
-    wanted_ = std::min(wanted_, n() - inverse_.below());
+  } else if (pairs_.target.side == Side::above && pairs_.shift <= options_.sigma) {
+    wanted_ = std::min(wanted_, n_ - inverse_.below());
   }
   if (wanted_ == 0) {
     proven_ = true;
@@ -119,21 +107,14 @@ void NearestSolve<T, Ctx>::set_norms() {
   const double norm_B = problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1);
   convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm_A, norm_B,
                                   std::numeric_limits<T>::epsilon());
-  target_.noise = norm_B > 0 ? convergence_.unresolved(options_.sigma) : 0;
+  pairs_.target.noise = norm_B > 0 ? convergence_.unresolved(options_.sigma) : 0;
 }
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::make_storage(Index pairs) {
   s_.reset();
-  s_.emplace(context_, rows_, nearest_shape(options_, n(), pairs), problem_.B != nullptr);
+  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs), problem_.B != nullptr);
   s_->verifier.norms().prepare(context_, problem_);
-}
-
-/// Factors A − sigma B, whose inverse F then applies. False if there is no certain factor.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::factor(double sigma) {
-  engine_.begin_stage("factoring A - sigma B");
-  return inverse_.factor(context_, sigma);
 }
 
 /// Chooses s, at σ for a `first_step` of 0, else that far from it or farther. Ends the solve if
@@ -144,12 +125,13 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
   double step = first_step;
   while (step <= std::max(first_step, kLargestStep * unit)) {
     // An eigenvalue at σ lies on both sides of it.
-    const double first = target_.side == Side::above ? -1 : 1;
+    const double first = pairs_.target.side == Side::above ? -1 : 1;
     for (const double sign : {first, -first}) {
       if (engine_.stop_requested()) return engine_.end_as_requested(), false;
-      shift_ = options_.sigma + sign * step;
+      pairs_.shift = options_.sigma + sign * step;
       moved_ = step > 0;
-      if (factor(shift_)) return true;
+      engine_.begin_stage("factoring A - sigma B");
+      if (inverse_.factor(context_, pairs_.shift)) return true;
       if (step == 0) break;
     }
     step = step == 0 ? kFirstStep * unit : kStepGrowth * step;
@@ -165,7 +147,7 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::start() {
   KrylovBasis<T, Ctx>& basis = s_->basis;
   basis.reset(problem_.B, options_.seed + result_.history.size());
-  if (!locked_.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(locked_)));
+  if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
   stagnation_.restart(result_.iterations);
   end_if_lost(basis.draw_front(context_));
 }
@@ -196,13 +178,7 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
 /// The number of pairs that the basis is to show besides the locked ones.
 template <Scalar T, class Ctx>
 Index NearestSolve<T, Ctx>::awaited() const {
-  return missing_ ? missed_ : wanted_ - std::ssize(locked_);
-}
-
-template <Scalar T, class Ctx>
-double NearestSolve<T, Ctx>::lambda_at(double theta) const {
-  constexpr double kLeast = std::numeric_limits<double>::min();
-  return shift_ + 1 / (std::abs(theta) < kLeast ? std::copysign(kLeast, theta) : theta);
+  return missing_ ? missed_ : wanted_ - std::ssize(pairs_.locked);
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -212,16 +188,18 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   KrylovBasis<T, Ctx>& basis = s_->basis;
   basis.fetch_column(context_);
-  verified_ = false;
+  pairs_.verified = false;
   if (!s_->ritz.solve(basis.projected().T(), basis.projected().column())) return false;
-  ritz_values_.clear();
-  for (Index j = 0; j < s_->ritz.order(); ++j) ritz_values_.push_back(lambda_at(s_->ritz.value(j)));
-  leading_.clear();
-  for (const std::size_t j : nearest_places(target_, ritz_values_)) {
-    if (!missing_ || missing_->has(ritz_values_[j])) leading_.push_back(static_cast<Index>(j));
+  pairs_.ritz_values.clear();
+  for (Index j = 0; j < s_->ritz.order(); ++j)
+    pairs_.ritz_values.push_back(pairs_.lambda_at(s_->ritz.value(j)));
+  pairs_.leading.clear();
+  for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
+    if (!missing_ || missing_->has(pairs_.ritz_values[j]))
+      pairs_.leading.push_back(static_cast<Index>(j));
   }
-  const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(locked_));
-  if (std::ssize(leading_) > most) leading_.resize(static_cast<std::size_t>(most));
+  const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(pairs_.locked));
+  if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
   return true;
 }
 
@@ -237,8 +215,9 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
 
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::all_settled() const {
-  return std::ssize(leading_) >= awaited() &&
-         std::all_of(leading_.begin(), leading_.end(), [&](Index j) { return settled(j); });
+  return std::ssize(pairs_.leading) >= awaited() &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
 }
 
 template <Scalar T, class Ctx>
@@ -253,11 +232,11 @@ void NearestSolve<T, Ctx>::ritz() {
 /// Whether the first θ is so large that rounding spoils other leading pairs.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::shift_is_too_near() const {
-  if (leading_.empty()) return false;
+  if (pairs_.leading.empty()) return false;
   const LanczosRitz& ritz = s_->ritz;
   const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double least = std::abs(ritz.value(leading_.back()));
-  return std::ssize(leading_) == awaited() && largest > kWidest<T> * least;
+  const double least = std::abs(ritz.value(pairs_.leading.back()));
+  return std::ssize(pairs_.leading) == awaited() && largest > kWidest<T> * least;
 }
 
 template <Scalar T, class Ctx>
@@ -280,13 +259,14 @@ void NearestSolve<T, Ctx>::thick_restart() {
   const Index k = ritz.order();
   const Index b = s_->shape.block;
   const Index room = s_->shape.max_basis - basis.locked();
-  const auto leading = std::ssize(leading_);
+  const auto leading = std::ssize(pairs_.leading);
   const Index keep = std::min(leading + (k - leading) / 2, room - b);
   const Index kept = std::min(k, room - (room - keep + b - 1) / b * b);
-  std::vector<Index> order = leading_;
+  std::vector<Index> order = pairs_.leading;
   std::vector<Index> rest;
   for (Index j = 0; j < k; ++j) {
-    if (std::find(leading_.begin(), leading_.end(), j) == leading_.end()) rest.push_back(j);
+    if (std::find(pairs_.leading.begin(), pairs_.leading.end(), j) == pairs_.leading.end())
+      rest.push_back(j);
   }
   std::stable_sort(rest.begin(), rest.end(), [&](Index i, Index j) {
     return std::abs(ritz.value(i)) > std::abs(ritz.value(j));
@@ -306,26 +286,26 @@ void NearestSolve<T, Ctx>::thick_restart() {
 /// Starts again beside the pairs in X, which become locked.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::search() {
-  locked_.clear();
-  for (std::size_t j = 0; j < static_cast<std::size_t>(count_); ++j) {
-    locked_.push_back({s_->verifier.values()[j], own_errors_[j]});
+  pairs_.locked.clear();
+  for (std::size_t j = 0; j < static_cast<std::size_t>(pairs_.count); ++j) {
+    pairs_.locked.push_back({verification_.values()[j], verification_.own_errors()[j]});
   }
-  const Index needed = std::ssize(locked_) + missed_;
+  const Index needed = std::ssize(pairs_.locked) + missed_;
   if (needed + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
-    const NearestShape larger = nearest_shape(options_, n(), needed);
+    const NearestShape larger = nearest_shape(options_, n_, needed);
     if (larger.max_basis == 0) {
       trouble_ =
           fmt::format("{} eigenvalues lie as near to sigma, more than a basis holds", needed);
       return engine_.end(SolveStatus::max_iterations, trouble_);
     }
-    MultiVector<T, Space> kept(context_, rows_.local, count_);
-    copy<T>(context_, s_->X.columns(0, count_), kept.view());
+    MultiVector<T, Space> kept(context_, rows_.local, pairs_.count);
+    copy<T>(context_, s_->X.columns(0, pairs_.count), kept.view());
     make_storage(needed);
-    copy<T>(context_, std::as_const(kept).view(), s_->X.columns(0, count_));
-    verified_ = false;
+    copy<T>(context_, std::as_const(kept).view(), s_->X.columns(0, pairs_.count));
+    pairs_.verified = false;
   }
-  leading_.clear();
-  if (!factor(shift_)) {
+  pairs_.leading.clear();
+  if (!inverse_.factor(context_, pairs_.shift)) {
     return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
   }
   start();
@@ -333,14 +313,13 @@ void NearestSolve<T, Ctx>::search() {
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::move_shift() {
-  const double last = std::abs(lambda_at(s_->ritz.value(leading_.back())) - options_.sigma);
-  const double step = std::max(kBeside * last, 2 * std::abs(shift_ - options_.sigma));
+  const double last =
+      std::abs(pairs_.lambda_at(s_->ritz.value(pairs_.leading.back())) - options_.sigma);
+  const double step = std::max(kBeside * last, 2 * std::abs(pairs_.shift - options_.sigma));
   if (place_shift(step)) start();
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx)        \
-  template struct NearestStorage<T, Ctx>; \
-  template class NearestSolve<T, Ctx>;
+#define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

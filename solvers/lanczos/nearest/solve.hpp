@@ -1,39 +1,13 @@
 #pragma once
 
-#include <heddle/linalg/context/owned_host_context.hpp>
-#include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/engine.hpp>
-#include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
-#include <heddle/solvers/krylov/krylov_basis.hpp>
-#include <heddle/solvers/krylov/lanczos_ritz.hpp>
-#include <heddle/solvers/nearest/pencil_inverse.hpp>
-#include <heddle/solvers/nearest/shape.hpp>
-#include <heddle/solvers/nearest/target.hpp>
+#include <heddle/solvers/lanczos/nearest/verification.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace heddle::detail {
-
-/// The memory of a solve with a basis of one size.
-template <Scalar T, class Ctx>
-struct NearestStorage {
-  using Space = typename Ctx::Space;
-
-  NearestStorage(Ctx& context, const RowRange& rows, const NearestShape& shape, bool pencil);
-
-  NearestShape shape;
-  KrylovBasis<T, Ctx> basis;
-  LanczosRitz ritz;
-  EigenVerifier<T, Ctx> verifier;
-  SmallMatrix<double, Space> coefficients;  // of Ritz vectors
-  OwnedHostContext host;
-  SmallMatrix<double, HostSpace> chosen;  // columns of Z
-  SmallMatrix<double, HostSpace> theta;   // their θ
-  MultiVector<T, Space> product;          // A X
-  MultiVector<T, Space> X;                // n×pairs
-};
 
 /// What may follow a cycle.
 enum class AfterNearest {
@@ -76,7 +50,6 @@ class NearestSolve {
   void finish();
 
   bool place_shift(double first_step);
-  bool factor(double sigma);
   void start();
   void thick_restart();
   void search();
@@ -87,27 +60,18 @@ class NearestSolve {
   bool settled(Index j) const;
   bool all_settled() const;
   Index awaited() const;
-  double lambda_at(double theta) const;
-  void collect();
-  void refine(Index first);
-  Verdict measure();
-  Verdict judge(const EigenConvergence& convergence);
   bool count();
   std::optional<Index> counted(const CountedInterval& ends);
-  Index inside(const CountedInterval& ends) const;
-  std::vector<std::size_t> best() const;
-  void list_others();
-  void bound_errors();
   void end_if_lost(const FrontStatus& status);
   void set_norms();
   void write_reason();
-  Index n() const noexcept { return rows_.global; }
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
   RowRange rows_;
+  Index n_;  // order of the problem
   Index applications_before_, solves_before_;
   EigenResult<T, Space> result_;
   Engine<Ctx> engine_;
@@ -115,31 +79,17 @@ class NearestSolve {
   StagnationTest stagnation_;
   std::optional<NearestStorage<T, Ctx>> s_;
   std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
-  Target target_;
-  double shift_ = 0;                        // s of the basis
+  NearestPairs pairs_;
+  NearestVerification<T, Ctx> verification_;
   Index wanted_ = 0;                        // pairs of the result
   std::optional<CountedInterval> missing_;  // ends between which eigenvalues are missing
   Index missed_ = 0;                        // their number
   Index expected_ = 0;                      // of eigenvalues between these ends
-  struct BoundedValue {
-    double value;
-    double error;
-  };
-  std::vector<BoundedValue> locked_;  // values of the locked vectors
-  ErrorBounds bounds_;                // of the eigenvalues of F
-  std::vector<double> own_errors_;    // of the verified values, by these bounds
-  std::vector<double> ritz_values_;   // λ of the Ritz pairs of the basis
-  std::vector<Index> leading_;        // Ritz pairs on the wanted side, nearest first
-  std::vector<double> others_;        // Ritz values next to the verified ones
-  std::vector<double> other_widths_;  // how far they may move towards σ
-  Index count_ = 0;                   // columns of X with pairs
   double strictness_ = 1;
   double worst_ = 0;      // scaled residual of the leading pairs
   bool lenient_ = false;  // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
-  bool dense_ = false;
-  bool verified_ = false;  // whether X holds the pairs of the last cycle
-  bool moved_ = false;     // whether s is not σ
+  bool moved_ = false;  // whether s is not σ
   bool proven_ = false;
   std::string trouble_;
 };
