@@ -232,8 +232,8 @@ TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
     std::vector<std::string> words = kInterval;
     words.insert(words.end(), {"--set", key});
     const std::string why = key.starts_with("problem.mass")
-                                ? ": pairs inside the spectrum of a pencil are not found, only the "
-                                  "smallest and the largest"
+                                ? ": all pairs in an interval are found of one matrix only, of a "
+                                  "pencil those nearest to a number"
                                 : "";
     expect_refused(
         solve(kGrid, words), 1,

@@ -114,8 +114,8 @@ TEST(RequestRules, PartsOfTheProblem) {
             "initial_guess: does not go with interval");
   EXPECT_EQ(
       refusal({.A = kChain.matrix(), .B = kChain.matrix()}, interval),
-      "B: does not go with interval: pairs inside the spectrum of a pencil are not found, only "
-      "the smallest and the largest");
+      "B: does not go with interval: all pairs in an interval are found of one matrix only, of a "
+      "pencil those nearest to a number");
 }
 
 TEST(RequestRules, Intervals) {

@@ -17,6 +17,7 @@ class Heddle(CMakePackage, CudaPackage):
 
     variant("shared", default=True, description="Build shared libraries")
     variant("apps", default=True, description="Build the executables")
+    variant("mumps", default=False, description="Factorisations of indefinite matrices by MUMPS")
     variant("cholmod", default=False, description="Sparse factorisations by CHOLMOD (GPL)")
 
     depends_on("cxx", type="build")
@@ -25,6 +26,7 @@ class Heddle(CMakePackage, CudaPackage):
     depends_on("fmt@9:")
     depends_on("zlib-api")
     depends_on("suite-sparse", when="+cholmod")
+    depends_on("mumps~mpi+shared", when="+mumps")
     with when("+apps"):
         depends_on("yaml-cpp@0.7:")
         depends_on("spdlog@1.10: +fmt_external")
@@ -44,6 +46,7 @@ class Heddle(CMakePackage, CudaPackage):
             self.define("HEDDLE_MPI", False),
             self.define_from_variant("HEDDLE_BUILD_APPS", "apps"),
             self.define_from_variant("HEDDLE_CHOLMOD", "cholmod"),
+            self.define_from_variant("HEDDLE_MUMPS", "mumps"),
             self.define_from_variant("HEDDLE_CUDA", "cuda"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]
