@@ -239,13 +239,13 @@ void rotate(Builder& builder) {
   builder.parts += ", rotated";
 }
 
-Request draw_request(Draw& draw, Index nev) {
+Request draw_request(Draw& draw, Index nev, bool large) {
   Request request;
   request.nev = nev;
   request.threads = 1;
   request.device = DeviceChoice::host;
-  request.max_iterations = 400;
-  request.time_limit_s = 20;
+  request.max_iterations = large ? 200 : 400;
+  request.time_limit_s = 10;
   request.seed = draw.bits() >> 32;
   if (draw.chance(0.65)) request.method = Method::lobpcg;
   if (draw.chance(0.2)) request.block_size = draw.integer(1, nev + 4);
@@ -296,14 +296,14 @@ Case make_case(std::string_view family, std::uint64_t seed, bool large) {
   if (draw.chance(0.5)) structure.permute(draw);
 
   Case made;
-  made.request = draw_request(options, nev);
+  made.request = draw_request(options, nev, large);
   made.parts = builder.parts;
   made.modes = structure.modes();
   made.modes.resize(static_cast<std::size_t>(std::min<Index>(std::ssize(made.modes), nev + 4)));
   const bool largest = options.chance(0.04);
   if (largest) {
     made.request.which = Which::largest;
-    if (made.request.preconditioner.type == "multigrid") made.request.preconditioner.type = "auto";
+    if (made.request.preconditioner.type != "none") made.request.preconditioner.type = "auto";
   }
   const auto context = std::make_shared<HostContext>(1);
   made.problem.A = Matrix(structure.A(*context, largest ? -1 : 1), context);
