@@ -15,7 +15,7 @@ namespace {
 
 // Stiffness of parts relative to the body. From `kMedium` on, rounding leaves few digits of the
 // softest motions, so that many solves rightly do not converge.
-constexpr double kSoftest = 1e2, kMedium = 1e5, kStiffest = 1e9;
+constexpr double kSoftest = 30, kMedium = 1e5, kStiffest = 1e9;
 
 /// A number near x with 20 bits.
 double few_bits(double x) {
