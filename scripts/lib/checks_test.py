@@ -160,7 +160,7 @@ for right in ("Two words. " + LONG[:-5] + ".", f"```sh\n{LONG}\n```", "| " + "ce
               "`beside` in code", "| a \\| b | c |"):
     code, output = run("check-docs.py", {"docs/page.md": right + "\n"})
     expect(f"'{right[:30]}' breaks no rule for words: {output}", code == 0)
-for wrong, what in ((LONG + ".", "a sentence of 36 words"), (f"- {LONG[:60]}\n  {LONG[60:]}.", "a sentence of 36 words"),
+for wrong, what in ((LONG + ".", "a sentence of 36 words"), (f"- {LONG[:59]}\n  {LONG[59:]}.", "a sentence of 36 words"),
                     ("| a | " + "cell " * 16 + "|", "a cell of 16 words"), ("heddle beside others.", "'beside'")):
     code, output = run("check-docs.py", {"docs/page.md": "# Heading\n\n" + wrong + "\n"})
     expect(f"{what} is found: {output}", code == 1 and output.startswith("docs/page.md:3: ") and what in output)
