@@ -155,6 +155,16 @@ with tempfile.TemporaryDirectory() as folder:
         expect(f"a changed figure in {name} is found: {done.stdout}", done.returncode == 1 and name in done.stdout)
         path.write_text(kept)
 
+LONG = "One " + "word " * 34 + "more"  # 36 words
+for right in ("Two words. " + LONG[:-5] + ".", f"```sh\n{LONG}\n```", "| " + "cell " * 15 + "| b |", "- " + LONG[:-5] + ".\n- Another.",
+              "`beside` in code", "| a \\| b | c |"):
+    code, output = run("check-docs.py", {"docs/page.md": right + "\n"})
+    expect(f"'{right[:30]}' breaks no rule for words: {output}", code == 0)
+for wrong, what in ((LONG + ".", "a sentence of 36 words"), (f"- {LONG[:59]}\n  {LONG[59:]}.", "a sentence of 36 words"),
+                    ("| a | " + "cell " * 16 + "|", "a cell of 16 words"), ("heddle beside others.", "'beside'")):
+    code, output = run("check-docs.py", {"docs/page.md": "# Heading\n\n" + wrong + "\n"})
+    expect(f"{what} is found: {output}", code == 1 and output.startswith("docs/page.md:3: ") and what in output)
+
 MESSAGES = {
     "apps/f.cpp": 'f("stagnated");\nerror(fmt::format("the matrix is {} x {}, "\n    "it must be \\"square\\""));\n',
     "python/heddle/f.py": 'raise ValueError(\n    f"{name} holds |{x!r}|, "\n    "not a number")\n'}
