@@ -306,6 +306,21 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   if (!neighbours.least_bounds.empty()) {
     errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
   }
+  if (!accurate_) return errors;
+  double noise = 0;
+  for (std::size_t i = 0; i < residuals_.size(); ++i) {
+    noise = std::max(noise, rounding_of(convergence, i));
+  }
+  errors.accurate =
+      accurate_error<T>({.lambda = values_[j],
+                         .theta = ritz_values_[j],
+                         .bound = measured,
+                         .spread = bounds_.spread(static_cast<Index>(j)),
+                         .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
+                         .size_B = sizes_of_rows(convergence, j).B,
+                         .noise = noise,
+                         .displacement = std::abs(corrections_[j]) + displacements_[j]},
+                        errors);
   return errors;
 }
 
@@ -325,21 +340,13 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
-    const AccurateParts parts{.lambda = lambda,
-                              .theta = ritz_values_[j],
-                              .bound = bounds_.bound(static_cast<Index>(j)),
-                              .spread = bounds_.spread(static_cast<Index>(j)),
-                              .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
-                              .displacement = std::abs(corrections_[j]) + displacements_[j]};
-    const double accurate = accurate_ ? accurate_error<T>(parts, errors) : errors.total();
-    const double total = std::min(errors.total(), accurate);
     const RowSizes rows = sizes_of_rows(convergence, j);
     const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.sum : rows.A);
     const bool zero =
         convergence.bounds_values() &&
         local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
     const bool counts = zero || !convergence.bounds_values() ||
-                        has_digits(convergence, lambda, total, rows, neighbours.solved);
+                        has_digits(convergence, lambda, errors.total(), rows, neighbours.solved);
     const bool at_rounding =
         zero || (ends_at_rounding && counts && local.residual_is_rounding(lambda, residuals_[j]));
     const bool digits =
@@ -357,7 +364,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     unavoidable_.push_back(convergence.limited(lambda, errors.iteration, unavoidable)
                                ? std::max(unavoidable, errors.total())
                                : unavoidable);
-    errors_.push_back(total);
+    errors_.push_back(errors.total());
   }
   if (neighbours.end) {
     for (std::vector<double>* list : {&errors_, &unavoidable_}) places_.widen(values_, *list);
