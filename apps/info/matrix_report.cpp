@@ -70,7 +70,7 @@ std::string definiteness(const MatrixReport& report) {
   if (report.gershgorin->upper < 0) return "negative definite (Gershgorin)";
   if (ritz.lower < -rounding && ritz.upper > rounding) return "no, eigenvalues of both signs";
   if (ritz.lower < -rounding) return "no positive eigenvalue was seen, negative ones were";
-  return report.gershgorin->lower == 0 ? "positive semidefinite (Gershgorin)"
+  return report.gershgorin->lower == 0 ? "at least positive semidefinite (Gershgorin)"
                                        : "no negative eigenvalue was seen, which proves nothing";
 }
 

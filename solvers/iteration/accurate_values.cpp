@@ -60,8 +60,9 @@ double accurate_error(const AccurateParts& pair, const ValueErrors& errors) {
   // The gap for which `ErrorBounds::change` of the spread is the bound.
   const double gap =
       pair.bound > 0 ? pair.spread / pair.bound * pair.spread - pair.bound : kInfinity;
-  if (!(gap > kClearGap * errors.rounding)) return kInfinity;
-  const double sizes = std::abs(pair.lambda) + std::abs(pair.lambda - pair.theta) + pair.dot;
+  if (!(gap > kClearGap * std::max(pair.noise, errors.rounding))) return kInfinity;
+  const double moved = std::abs(pair.lambda - pair.theta);  // xᵀr/xᵀBx
+  const double sizes = std::abs(pair.lambda) + moved * pair.size_B + pair.dot;
   const double rounding = EigenConvergence::kRoundingOfValues * kEpsilon<T> * sizes +
                           kEpsilon<double> * errors.rounding;
   return std::max(kAsymmetry * pair.bound + pair.displacement + rounding, errors.placing);

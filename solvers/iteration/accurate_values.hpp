@@ -23,13 +23,15 @@ void take_accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
                              ConstBlockView<T, typename Ctx::Space> V, const double* theta,
                              BlockView<T, typename Ctx::Space> R);
 
-/// What `accurate_error` needs of a pair with accurate residuals.
+/// What `accurate_error` needs of a pair (λ, x) with accurate residuals.
 struct AccurateParts {
   double lambda = 0;        ///< its value θ + xᵀr/xᵀBx
   double theta = 0;         ///< θ of its residual
   double bound = 0;         ///< from `ErrorBounds`
   double spread = 0;        ///< likewise
   double dot = 0;           ///< at least |x|ᵀ|r|/xᵀBx
+  double size_B = 1;        ///< |x|ᵀ|B||x|/xᵀBx
+  double noise = 0;         ///< the largest rounding error of all values, which blurs gaps
   double displacement = 0;  ///< what else the error of the value consists of
 };
 

@@ -216,7 +216,8 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
 
 /// Replaces the Ritz values by the Rayleigh quotients θ + xᵀr/xᵀBx of their vectors. The dense
 /// solve leaves an error of ε times the largest value in all values. The quotients have only their
-/// own rounding errors. They are not taken if they would change the order of the pairs.
+/// own rounding errors. Pairs whose quotients would change places, such as those that are zero to
+/// rounding, keep their Ritz values.
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
                                            ConstSmallView<double, HostSpace> VR) {
@@ -224,19 +225,29 @@ void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
   ritz_values_.assign(values_.begin(), values_.end());
   corrections_.clear();
   for (Index j = 0; j < k; ++j) corrections_.push_back(VR(j, j) / G(j, j));
-  const auto corrected = [&](Index j) {
-    const auto pair = static_cast<std::size_t>(j);
-    return values_[pair] + corrections_[pair];
+  const auto pairs = static_cast<std::size_t>(k);
+  const double sign = pairs > 0 && values_[pairs - 1] < values_[0] ? -1 : 1;
+  const auto corrected = [&](std::size_t j) { return values_[j] + corrections_[j]; };
+  const auto in_order = [sign](double first, double second) {
+    return sign * (second - first) >= 0;
   };
-  bool ascending = true;
-  bool descending = true;
-  for (Index j = 1; j < k; ++j) {
-    ascending = ascending && corrected(j - 1) <= corrected(j);
-    descending = descending && corrected(j - 1) >= corrected(j);
+  const auto in_place = [&](std::size_t j) {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const double first = corrected(std::min(i, j));
+      if (i != j && !in_order(first, corrected(std::max(i, j)))) return false;
+    }
+    return true;
+  };
+  union_.clear();
+  for (std::size_t j = 0; j < pairs; ++j) union_.push_back(in_place(j) ? corrected(j) : values_[j]);
+  for (std::size_t j = 1; j < pairs; ++j) {
+    if (!in_order(union_[j - 1], union_[j])) return;
   }
-  if (!ascending && !descending) return;
-  for (Index j = 0; j < k; ++j) values_[static_cast<std::size_t>(j)] = corrected(j);
-  std::fill(corrections_.begin(), corrections_.end(), 0.0);
+  for (std::size_t j = 0; j < pairs; ++j) {
+    if (union_[j] != corrected(j)) continue;
+    values_[j] = union_[j];
+    corrections_[j] = 0;
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -295,6 +306,21 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   if (!neighbours.least_bounds.empty()) {
     errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
   }
+  if (!accurate_) return errors;
+  double noise = 0;
+  for (std::size_t i = 0; i < residuals_.size(); ++i) {
+    noise = std::max(noise, rounding_of(convergence, i));
+  }
+  errors.accurate =
+      accurate_error<T>({.lambda = values_[j],
+                         .theta = ritz_values_[j],
+                         .bound = measured,
+                         .spread = bounds_.spread(static_cast<Index>(j)),
+                         .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
+                         .size_B = sizes_of_rows(convergence, j).B,
+                         .noise = noise,
+                         .displacement = std::abs(corrections_[j]) + displacements_[j]},
+                        errors);
   return errors;
 }
 
@@ -314,21 +340,13 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
-    const AccurateParts parts{.lambda = lambda,
-                              .theta = ritz_values_[j],
-                              .bound = bounds_.bound(static_cast<Index>(j)),
-                              .spread = bounds_.spread(static_cast<Index>(j)),
-                              .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
-                              .displacement = std::abs(corrections_[j]) + displacements_[j]};
-    const double accurate = accurate_ ? accurate_error<T>(parts, errors) : errors.total();
-    const double total = std::min(errors.total(), accurate);
     const RowSizes rows = sizes_of_rows(convergence, j);
     const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.sum : rows.A);
     const bool zero =
         convergence.bounds_values() &&
         local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));
     const bool counts = zero || !convergence.bounds_values() ||
-                        has_digits(convergence, lambda, total, rows, neighbours.solved);
+                        has_digits(convergence, lambda, errors.total(), rows, neighbours.solved);
     const bool at_rounding =
         zero || (ends_at_rounding && counts && local.residual_is_rounding(lambda, residuals_[j]));
     const bool digits =
@@ -346,7 +364,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     unavoidable_.push_back(convergence.limited(lambda, errors.iteration, unavoidable)
                                ? std::max(unavoidable, errors.total())
                                : unavoidable);
-    errors_.push_back(total);
+    errors_.push_back(errors.total());
   }
   if (neighbours.end) {
     for (std::vector<double>* list : {&errors_, &unavoidable_}) places_.widen(values_, *list);

@@ -10,6 +10,7 @@
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/solvers/problem/result.hpp>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,8 +70,12 @@ struct ValueErrors {
   double solver = 0;     ///< what rounding in the solver adds to its own bound
   double rounding = 0;   ///< that of the Rayleigh quotient
   double placing = 0;    ///< the least bound where it is open which eigenvalue has the place
+  /// A bound of the whole error from accurate residuals, see `accurate_error`.
+  double accurate = std::numeric_limits<double>::infinity();
 
-  double total() const noexcept { return std::max(iteration + solver + rounding, placing); }
+  double total() const noexcept {
+    return std::min(std::max(iteration + solver + rounding, placing), accurate);
+  }
 
   /// The part of the error that no further step reduces. `at_rounding`: whether it reduces nothing
   /// of `iteration` either.

@@ -2,7 +2,7 @@
 
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/sparse/accurate_residual.hpp>
-#include <heddle/linalg/sparse/csr_assembly.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <random>
 #include <utility>
 #include <vector>
