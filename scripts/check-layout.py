@@ -18,7 +18,7 @@ MAX_FUNCTION_LINES = 60
 MAX_MEMBER_FUNCTIONS = 30  # without constructors, destructor and assignment
 LIBRARIES = MODULES[: MODULES.index("apps")]
 SHARED = "linalg/base"  # what every module of this project may use, installed or not
-EVERYTHING = [*MODULES, "python", "lab", "tests"]
+EVERYTHING = [*MODULES, "python", "lab", "tests", "examples"]
 NO_MIRROR = {"support", "consumer", "fuzz"}  # folders of tests/ that mirror no module
 
 

@@ -172,21 +172,60 @@ def check_citation(root, path):
 
 
 def check_spack(root, path):
+    """Also what Spack 1.0 asks of a repository and of a recipe."""
     text = (root / path).read_text()
     try:
-        ast.parse(text)
+        tree = ast.parse(text)
     except SyntaxError as error:
         yield f"{path}:{error.lineno}: {error.msg}"
+        return
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+                and node.module.startswith("spack_repo.builtin.build_systems") for name in node.names}
+    for node in tree.body:
+        for base in node.bases if isinstance(node, ast.ClassDef) else []:
+            if base.id not in imported:
+                yield f"{path}:{node.lineno}: {base.id} comes from spack_repo.builtin.build_systems"
+    variants = set(re.findall(r"    variant\(\"(\w+)\"", text)) | {"cuda"}
+    for number, line in enumerate(text.splitlines(), 1):
+        used = re.findall(r"define_from_variant\(\"\w+\", \"(\w+)\"|\"\+(\w+)\"", line)
+        for name in (one or other for one, other in used):
+            if name not in variants:
+                yield f"{path}:{number}: there is no variant {name}"
+    repository = path.parent.parent.parent
+    if f"namespace: {repository.name}\n  api: v2." not in (root / repository / "repo.yaml").read_text():
+        yield f"{repository}/repo.yaml:2: the namespace is that of the folder, the api v2"
     yield from check_version(root, path, r"(?:^    version\(\"|heddle@)([\d.]+)")
+
+
+def check_conda(root, path):
+    """Scripts are there, and the recipe is YAML once Jinja has filled it in, where Python has both."""
+    text = (root / path).read_text()
+    for script in re.findall(r"^ +script: (\S+)", text, re.MULTILINE):
+        if not (root / path.parent / script).exists():
+            yield f"{path}:1: there is no script {script}"
+    yield from check_version(root, path, r"set version = \"([\d.]+)\"")
+    try:
+        import jinja2
+        import yaml
+    except ImportError:
+        return
+    words = {"mpi": "openmpi", "PKG_HASH": "0", "compiler": str, "stdlib": str,
+             "pin_subpackage": lambda name, **_: name}
+    try:
+        recipe = yaml.safe_load(jinja2.Template(text, undefined=jinja2.StrictUndefined).render(words))
+        names = [output["name"] for output in recipe["outputs"]]
+    except (jinja2.TemplateError, yaml.YAMLError, KeyError, TypeError) as error:
+        yield f"{path}:1: {' '.join(str(error).split())}"
+        return
+    yield from (f"{path}:1: two outputs {name}" for name in set(names) if names.count(name) > 1)
 
 
 def findings(root):
     for path in sorted((root / "packaging/docker").glob("Dockerfile*")):
         if path.suffix != ".dockerignore":
             yield from check_dockerfile(root, path.relative_to(root))
-    recipe = Path("packaging/spack/packages/heddle/package.py")
-    yield from check_spack(root, recipe)
-    yield from check_version(root, Path("packaging/conda/meta.yaml"), r"set version = \"([\d.]+)\"")
+    yield from check_spack(root, Path("packaging/spack/spack_repo/heddle/packages/heddle/package.py"))
+    yield from check_conda(root, Path("packaging/conda/meta.yaml"))
     yield from check_citation(root, Path("CITATION.cff"))
     for path in sorted((root / "packaging").rglob("*")):
         if path.is_file():

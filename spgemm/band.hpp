@@ -18,6 +18,7 @@ struct DiaShape {
   Index cols = 0;
   std::vector<Index> offsets;  ///< d of each stored diagonal, ascending, −rows < d < cols
 
+  /// The number of stored diagonals.
   Index diagonals() const noexcept { return static_cast<Index>(offsets.size()); }
 };
 
@@ -51,6 +52,7 @@ class DiaMatrix {
   Buffer<T, Space> values_;
 };
 
+/// A matrix in diagonal format in host memory.
 template <Scalar T>
 using HostDiaMatrix = DiaMatrix<T, HostSpace>;
 
@@ -79,6 +81,7 @@ class DiaPattern {
   const DiaShape& shape() const noexcept { return shape_; }
   /// Rows in words of 64 bits.
   Index words() const noexcept { return words_; }
+  /// Word w of the bits of a diagonal.
   std::uint64_t word(Index diagonal, Index w) const noexcept {
     return bits_[static_cast<std::size_t>(diagonal * words_ + w)];
   }
@@ -124,6 +127,7 @@ template <Scalar T, class Ctx>
 class BandPlan {
  public:
   using Space = typename Ctx::Space;
+  /// The type of the factors and the product.
   using Matrix = DiaMatrix<T, Space>;
 
   /// Throws `InvalidArgument` with both shapes if A has not as many columns as B has rows.

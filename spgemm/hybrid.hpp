@@ -13,7 +13,7 @@ struct HybridReport {
   double gpu_share = 0;  ///< of the multiplications
   Index gpu_rows = 0;    ///< rows 0 … gpu_rows − 1 of C
   double gpu_ms = 0;     ///< with the copy of its rows to the host
-  double cpu_ms = 0;
+  double cpu_ms = 0;     ///< of the other rows
 
   /// How long the faster side waited for the other one.
   double idle_ms() const noexcept { return gpu_ms > cpu_ms ? gpu_ms - cpu_ms : cpu_ms - gpu_ms; }

@@ -22,16 +22,18 @@ struct BandCost {
   double per_entry = 0;           ///< the paper's γ on a GPU, whose results are copied to the host
   double latency = 0;             ///< what a product takes that does not grow with its size
 
+  /// The part of the time that grows with the size, in ms.
   double slope(const BandWork& work) const noexcept {
     return per_multiplication * work.multiplications + per_entry * work.entries;
   }
+  /// The time of a product, in ms.
   double ms(const BandWork& work) const noexcept { return slope(work) + latency; }
 };
 
 /// A product that took `ms`.
 struct BandSample {
-  BandWork work;
-  double ms = 0;
+  BandWork work;  ///< the size of the product
+  double ms = 0;  ///< its time
 };
 
 /// The coefficients, none of them negative, with the least sum of squares of relative errors.
@@ -41,10 +43,10 @@ BandCost fit_band_cost(std::span<const BandSample> samples);
 /// The costs of both sides while the other one works too, and of each one alone. Both use the
 /// memory of the host, so a side is slower while the other one works.
 struct BandCosts {
-  BandCost host;
-  BandCost gpu;
-  BandCost host_alone;
-  BandCost gpu_alone;
+  BandCost host;        ///< while the GPU works too
+  BandCost gpu;         ///< while the host works too
+  BandCost host_alone;  ///< while the GPU rests
+  BandCost gpu_alone;   ///< while the host rests
 };
 
 /// The share t of the rows, 0 … 1, with which the host finishes when the GPU does: with
@@ -70,6 +72,7 @@ class HybridBand {
   HybridBand(const HybridBand&) = delete;
   HybridBand& operator=(const HybridBand&) = delete;
 
+  /// The size of the product.
   BandWork work() const noexcept;
 
   /// C = A B, of which the host computes the share `host_share` of the rows, 0 … 1, up to multiples

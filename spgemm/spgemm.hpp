@@ -47,6 +47,7 @@ class SpgemmPlan {
   /// shapes if A has not as many columns as B has rows, and `OutOfMemory`.
   SpgemmPlan(Ctx& context, CsrView<T, Space> A, CsrView<T, Space> B);
 
+  /// The size of the product.
   const SpgemmCounts& counts() const noexcept { return counts_; }
 
   /// Writes the rows + 1 row offsets of C to host memory.

@@ -27,12 +27,12 @@ namespace heddle {
 /// because it is part of B.
 template <Scalar T, class Space>
 struct SpmmEpilogue {
-  T beta = T{0};   ///< β, for the old values of C
-  T gamma = T{0};  ///< γ, for B'
-  T delta = T{0};  ///< δ, for X
-  ConstBlockView<T, Space> X = {};
-  T eta = T{0};  ///< η, for C as a term of Y
-  BlockView<T, Space> Y = {};
+  T beta = T{0};                    ///< β, for the old values of C
+  T gamma = T{0};                   ///< γ, for B'
+  T delta = T{0};                   ///< δ, for X
+  ConstBlockView<T, Space> X = {};  ///< the block X
+  T eta = T{0};                     ///< η, for C as a term of Y
+  BlockView<T, Space> Y = {};       ///< the block Y
 };
 
 /// How a plan multiplies by Aᵀ. The data that this needs is built at the first such product (on a

@@ -14,10 +14,10 @@ namespace heddle {
 
 /// The sizes of a problem. They determine which methods solve it, and the memory of a solve.
 struct ProblemSizes {
-  Index n = 0;  ///< rows of A
-  Index constraints = 0;
-  Index rhs = 0;
-  bool pencil = false;
+  Index n = 0;                     ///< rows of A
+  Index constraints = 0;           ///< columns of `ProblemOf::constraints`
+  Index rhs = 0;                   ///< right-hand sides
+  bool pencil = false;             ///< whether there is a B
   Index cols = 0;                  ///< columns of A, which is n×n unless `normal_equations` is set
   bool normal_equations = false;   ///< as in `ProblemOf`
   Index infinite_eigenvalues = 0;  ///< as in `ProblemOf`, 0 where they have not been counted

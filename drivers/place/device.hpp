@@ -51,7 +51,9 @@ class Device {
   /// GPU of its own.
   Device(DeviceChoice choice, int threads, std::shared_ptr<detail::Followers> followers);
 
+  /// Whether the solves run on the host.
   bool is_host() const noexcept { return context_.index() == 0; }
+  /// The kind of device, as in `Solution::device`: "host" or "cuda".
   std::string_view kind() const noexcept { return is_host() ? "host" : "cuda"; }
   const std::string& name() const noexcept {
     return name_;

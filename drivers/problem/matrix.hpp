@@ -74,6 +74,28 @@ class HostMatrix {
     refer_to(constant(row_offsets), constant(columns), constant(values));
   }
 
+  /// The same, from spans that a call may write as {pointer, size}.
+  HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const double> values)
+      : view_(CsrView<T, HostSpace>{rows, cols}) {
+    refer_to(row_offsets, columns, values);
+  }
+  HostMatrix(Index rows, Index cols, std::span<const std::int64_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const float> values)
+      : view_(CsrView<T, HostSpace>{rows, cols}) {
+    refer_to(row_offsets, columns, values);
+  }
+  HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const double> values)
+      : view_(CsrView<T, HostSpace>{rows, cols}) {
+    refer_to(row_offsets, columns, values);
+  }
+  HostMatrix(Index rows, Index cols, std::span<const std::int32_t> row_offsets,
+             std::span<const std::int32_t> columns, std::span<const float> values)
+      : view_(CsrView<T, HostSpace>{rows, cols}) {
+    refer_to(row_offsets, columns, values);
+  }
+
   /// The same from pointers to rows + 1 row offsets, and to as many columns and values as the last
   /// of these says.
   template <class Offsets, class Columns, class Values>
@@ -121,6 +143,7 @@ class HostMatrix {
   /// The same, also of a matrix whose rows processes share.
   DistributedCsrView<T, HostSpace> distributed_view() const noexcept { return view_; }
 
+  /// The callable that multiplies by the matrix. Empty if the matrix is stored.
   const Apply& apply() const noexcept { return apply_; }
 
  private:
@@ -186,7 +209,9 @@ class HostBlock {
   std::shared_ptr<const void> owner_;
 };
 
+/// A matrix in double precision, as problems have it.
 using Matrix = HostMatrix<double>;
+/// A block in double precision.
 using Block = HostBlock<double>;
 
 }  // namespace heddle

@@ -16,7 +16,7 @@ namespace heddle {
 /// in the `SolvePlan`.
 template <class M, class X>
 struct ProblemOf {
-  M A{};
+  M A{};  ///< the matrix of the problem
   /// Symmetric positive definite. None: B = I. Block Lanczos takes a semidefinite B, too, for the
   /// smallest end of the spectrum.
   std::optional<M> B{};
@@ -56,6 +56,7 @@ struct ProblemOf {
 template <Scalar T>
 using HostProblem = ProblemOf<HostMatrix<T>, HostBlock<T>>;
 
+/// A problem in double precision, which `solve` takes.
 using Problem = HostProblem<double>;
 
 /// A part of a problem.
@@ -74,9 +75,12 @@ enum class ProblemPart {
 /// "FIELD: message" with the name of the field of `Problem`.
 class ProblemError : public InvalidArgument {
  public:
+  /// `message` follows the name of the field in `what()`.
   ProblemError(ProblemPart part, const std::string& message);
 
+  /// The part that is invalid.
   ProblemPart part() const noexcept { return part_; }
+  /// `what()` without the name of the field.
   const std::string& message() const noexcept { return message_; }
 
  private:
@@ -93,6 +97,7 @@ class RequestError : public InvalidArgument {
   RequestError(std::string field, const std::string& message)
       : InvalidArgument(field + message), field_(std::move(field)) {}
 
+  /// The name of the field.
   const std::string& field() const noexcept { return field_; }
 
  private:

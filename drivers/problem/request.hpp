@@ -31,8 +31,8 @@ enum class Precision { full, single, mixed };
 
 /// The interval [lower, upper] of the real line.
 struct RealInterval {
-  double lower = 0;
-  double upper = 0;
+  double lower = 0;  ///< the lower end. It may be −∞
+  double upper = 0;  ///< the upper end. It may be ∞
 };
 
 /// The precision of the preconditioner in a solve in double precision. `automatic` means, in
@@ -49,13 +49,13 @@ struct PreconditionerRequest {
   std::string type = "auto";
   /// Options of this preconditioner. Options that are left out have their defaults.
   OptionValues options{};
-  PreconditionerPrecision precision = PreconditionerPrecision::automatic;
+  PreconditionerPrecision precision = PreconditionerPrecision::automatic;  ///< of its products
 };
 
 /// The method, the options and the device for solving a problem. A field whose comment names
 /// methods is read by these alone, others refuse it. `detail::request_fields` has a row for each.
 struct Request {
-  Method method = Method::automatic;
+  Method method = Method::automatic;  ///< `automatic` chooses one for the problem
   Index nev = 6;  ///< pairs or triplets wanted. For an interval: the most that it may contain
   Which which = Which::smallest;
   /// Block Lanczos: if set, all pairs with eigenvalues in the interval are wanted, rather than
@@ -83,14 +83,14 @@ struct Request {
   /// Block CG: whether the parts of right-hand sides along the known null vectors of A are removed.
   /// Without it, a right-hand side with such a part has no solution.
   bool project_rhs = false;
-  PreconditionerRequest preconditioner{};
-  SpmmOptions spmm{};
+  PreconditionerRequest preconditioner{};  ///< for `lobpcg` and `block_cg`
+  SpmmOptions spmm{};                      ///< how blocks are multiplied by the matrices
   /// The order of the rows and columns of A, B and all blocks while the solve runs. Results have
   /// the rows of the problem. Of one process; see `detail::order_problem` for what has no other
   /// order.
   RowOrder reorder = RowOrder::automatic;
-  Precision precision = Precision::full;
-  DeviceChoice device = DeviceChoice::automatic;
+  Precision precision = Precision::full;          ///< of the solve
+  DeviceChoice device = DeviceChoice::automatic;  ///< where the solve runs
   /// GPUs of one process that solve together, 0 for all that are present. `Device` is made for
   /// them.
   int devices = 1;

@@ -42,6 +42,7 @@ class ResidentMatrix {
   bool is_stored() const noexcept { return !apply_; }
   /// The stored matrix. If the matrix is not stored, only the sizes of the view are set.
   CsrView<T, Space> view() const noexcept { return view_; }
+  /// The callable that multiplies by the matrix. Empty if the matrix is stored.
   const Apply& apply() const noexcept { return apply_; }
 
  private:

@@ -40,11 +40,11 @@ struct Solution {
   SolveStatus status = SolveStatus::breakdown;
   std::string reason;  ///< a sentence
   Index iterations = 0;
-  Index operator_applications = 0;
-  Index inverse_applications = 0;
+  Index operator_applications = 0;  ///< columns multiplied by A
+  Index inverse_applications = 0;   ///< columns solved with a factor of A − σB
   /// The library that factored A − σB, as "cuDSS 1.0.0". Empty: nothing was solved with a factor.
   std::string factor_library;
-  std::vector<double> eigenvalues;
+  std::vector<double> eigenvalues;  ///< ascending for smallest, descending for largest
   /// Infinite eigenvalues of a pencil with a singular B. They are not among `eigenvalues`.
   Index infinite_eigenvalues = 0;
   /// The first of the pairs, with λ = 0, whose vectors the graph of A showed before the solve.
@@ -53,18 +53,18 @@ struct Solution {
   /// Of a pencil A x = λ B x of stiffness and mass: √λ/2π of each eigenvalue, and −√|λ|/2π of a
   /// negative one. Empty for other problems.
   std::vector<double> frequencies;
-  std::vector<double> residuals;
-  std::vector<bool> converged;  ///< whether the pair, triplet or column passes the criterion
-  std::vector<double> error_bounds;
+  std::vector<double> residuals;     ///< as in the result of the method, recomputed at the end
+  std::vector<bool> converged;       ///< whether the pair, triplet or column passes the criterion
+  std::vector<double> error_bounds;  ///< bounds of the errors of the values
   std::vector<bool> limited_by_rounding;
   std::vector<bool> straddles;               ///< as in `EigenResult`
   bool inverse_reaches_more_digits = false;  ///< as in `EigenResult`
   CompletenessEvidence completeness;         ///< of an eigensolver
-  double orthogonality = 0;
-  Index matrix_passes = 0;
-  std::vector<double> backward_errors;
-  std::vector<double> error_estimates;
-  std::vector<double> residual_norms;
+  double orthogonality = 0;                  ///< as in `EigenResult` and `SingularResult`
+  Index matrix_passes = 0;                   ///< as in `LinearResult`
+  std::vector<double> backward_errors;       ///< as in `LinearResult`
+  std::vector<double> error_estimates;       ///< as in `LinearResult`
+  std::vector<double> residual_norms;        ///< as in `LeastSquaresResult`
   std::vector<IterationRecord> history;
   OrthoCounts orthogonalization;
   HostVectors vectors;       ///< k ≥ `count()` columns. For singular triplets: the right vectors
@@ -80,19 +80,19 @@ struct Solution {
   std::string device_note;    ///< why `automatic` chose the host, else empty
   Index block_size = 0;       ///< columns multiplied by A at once
   std::string spmm_kernel;    ///< the kernel that multiplied A by the block. Empty for a callable
-  std::string spmm_reason;
-  std::string row_order;         ///< of the rows during the solve, such as "rcm", or "none"
+  std::string spmm_reason;    ///< why this kernel was taken
+  std::string row_order;      ///< of the rows during the solve, such as "rcm", or "none"
   std::string row_order_reason;  ///< why `RowOrder::automatic` chose it, else empty
   std::string distribution;      ///< of rows over several processes, with the reason. Empty for one
-  std::string preconditioner_name;      ///< "jacobi of A", "none", …
-  std::string preconditioner_reason{};  ///< why `auto` chose it, else empty
-  PreconditionerCost preconditioner;
-  PrecisionReport preconditioner_precision;
-  Index preconditioner_strength = 0;  ///< its degree at the end. 0: there was no choice
+  std::string preconditioner_name;           ///< "jacobi of A", "none", …
+  std::string preconditioner_reason{};       ///< why `auto` chose it, else empty
+  PreconditionerCost preconditioner;         ///< the cost of its setup
+  PrecisionReport preconditioner_precision;  ///< the precisions that it had
+  Index preconditioner_strength = 0;         ///< its degree at the end. 0: there was no choice
   /// Of a preconditioner that makes a hierarchy of levels, the finest first.
   std::vector<OperatorLevel> preconditioner_levels;
-  double setup_seconds = 0;
-  double solve_seconds = 0;
+  double setup_seconds = 0;    ///< of all that precedes the solve
+  double solve_seconds = 0;    ///< of the solve
   Profile profile;             ///< profile of the setup and the solve on the device
   std::size_t peak_bytes = 0;  ///< the peak of the device memory held, of process 0
   /// The largest such peak of all processes. Of one process, `peak_bytes`.

@@ -19,8 +19,12 @@ void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
 
+struct Free {
+  void operator()(void* pointer) const { cudaFree(pointer); }
+};
+
 template <class T>
-using DeviceArray = std::unique_ptr<T, decltype([](T* pointer) { cudaFree(pointer); })>;
+using DeviceArray = std::unique_ptr<T, Free>;
 
 /// A copy of `numbers` in the memory of the current GPU.
 template <class T>

@@ -30,7 +30,9 @@ class InputError : public Error {
   InputError(std::string path, std::size_t line, const std::string& message)
       : Error(place(path, line) + ": " + message), path_(std::move(path)), line_(line) {}
 
+  /// The file.
   const std::string& path() const noexcept { return path_; }
+  /// The line, counted from 1. 0 where the error belongs to no line.
   std::size_t line() const noexcept { return line_; }
 
  private:
@@ -51,6 +53,7 @@ class DeviceError : public Error {
 /// An allocation of `requested` bytes that failed, in host or device memory.
 class OutOfMemory : public DeviceError {
  public:
+  /// `requested`: the size of the allocation in bytes.
   OutOfMemory(std::size_t requested, const std::string& message)
       : DeviceError(message), requested_(requested) {}
 

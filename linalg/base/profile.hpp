@@ -26,6 +26,7 @@ enum class Phase {
   sums,  ///< sums over the processes, with the time that they wait for each other
 };
 
+/// The number of phases.
 inline constexpr std::size_t kPhaseCount = 14;
 
 /// The phase's name in `result.json`.
@@ -36,7 +37,7 @@ std::string_view phase_name(Phase phase) noexcept;
 struct PhaseTotals {
   double seconds = 0;
   double bytes = 0;  ///< compulsory traffic of the operations run in the phase
-  double flops = 0;
+  double flops = 0;  ///< additions and multiplications
 };
 
 /// Rows of vectors that were sent to other processes during other work. What is not hidden by that
@@ -50,6 +51,7 @@ struct Travel {
 /// their traffic and arithmetic to the phase that is open. Never allocates.
 class Profile {
  public:
+  /// Sets all sums to 0.
   void reset() noexcept;
 
   /// Ends the timing of the phase that is open and opens `phase`. Returns the phase that was open.
@@ -69,6 +71,7 @@ class Profile {
     totals_[static_cast<std::size_t>(open_)].flops += flops;
   }
 
+  /// Adds to what `travel` returns.
   void add_travel(double seconds, double bytes) noexcept {
     travel_.seconds += seconds;
     travel_.bytes += bytes;
@@ -93,6 +96,7 @@ class Profile {
 template <class Ctx>
 class PhaseScope {
  public:
+  /// Opens `phase` of the profile of `context`.
   PhaseScope(Ctx& context, Phase phase) noexcept
       : context_(context), outer_(context.enter(phase)) {}
   ~PhaseScope() { context_.enter(outer_); }

@@ -33,8 +33,8 @@ struct ContextOf;
 /// How many allocations a context made, and of how many bytes.
 struct AllocationCount {
   std::size_t allocations = 0;  ///< calls of `allocate` with a size above zero
-  std::size_t live_bytes = 0;
-  std::size_t peak_bytes = 0;
+  std::size_t live_bytes = 0;   ///< bytes held now
+  std::size_t peak_bytes = 0;   ///< the most bytes held at once
 };
 
 /// The concept of a backend: a memory space, an allocator of its memory, an order of execution, and
@@ -74,6 +74,7 @@ class HostContext {
   HostContext(const HostContext&) = delete;
   HostContext& operator=(const HostContext&) = delete;
 
+  /// The number of threads.
   int threads() const noexcept { return threads_; }
 
   /// The processes that share the rows. Null: this process holds all rows.

@@ -18,7 +18,7 @@ namespace heddle {
 /// it. The defaults are those of an NVIDIA H100 or H200, so that these rules can be evaluated
 /// without a GPU.
 struct DeviceSizes {
-  int multiprocessors = 132;
+  int multiprocessors = 132;              ///< processors of the device
   int threads_per_multiprocessor = 2048;  ///< resident at once on one multiprocessor
 
   /// Threads resident at once on the whole device.
@@ -29,22 +29,22 @@ struct DeviceSizes {
 
 /// A GPU: its sizes, its name and the CUDA versions it runs with.
 struct CudaDevice : DeviceSizes {
-  int ordinal = 0;
+  int ordinal = 0;  ///< its number, from 0
   std::string name;
-  int compute_capability = 0;  ///< ten times the major number plus the minor: 90 for 9.0
-  std::size_t memory_bytes = 0;
-  std::size_t l2_bytes = 0;
+  int compute_capability = 0;    ///< ten times the major number plus the minor: 90 for 9.0
+  std::size_t memory_bytes = 0;  ///< memory of the device
+  std::size_t l2_bytes = 0;      ///< cache that all multiprocessors share
   std::size_t shared_bytes_per_block = 0;  ///< the most that a kernel may use
   int driver_version = 0;                  ///< 1000·major + 10·minor of the newest CUDA it runs
-  int runtime_version = 0;
+  int runtime_version = 0;  ///< 1000·major + 10·minor of the CUDA that heddle runs with
 };
 
 /// Number of copies between host and device through a context, and their bytes.
 struct CopyCount {
-  std::size_t to_host = 0;
-  std::size_t to_device = 0;
-  std::size_t bytes_to_host = 0;
-  std::size_t bytes_to_device = 0;
+  std::size_t to_host = 0;          ///< copies to host memory
+  std::size_t to_device = 0;        ///< copies to device memory
+  std::size_t bytes_to_host = 0;    ///< their bytes
+  std::size_t bytes_to_device = 0;  ///< their bytes
 };
 
 /// The reason why no `CudaContext` can be created on GPU `device`, in one line. Empty if one can.
@@ -73,7 +73,9 @@ class CudaContext {
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
 
+  /// The GPU of the context.
   const CudaDevice& device() const noexcept;
+  /// The stream on which the context queues its work.
   CUstream_st* stream() const noexcept;
   cublasContext* cublas() const noexcept;        ///< bound to the stream
   cusolverDnContext* cusolver() const noexcept;  ///< bound to the stream
@@ -163,6 +165,7 @@ class CudaContext {
 /// needs, until the end of its life. Then the one before is current again.
 class CurrentGpu {
  public:
+  /// Makes GPU `ordinal` the current one.
   explicit CurrentGpu(int ordinal);
   ~CurrentGpu();
   CurrentGpu(const CurrentGpu&) = delete;

@@ -22,6 +22,7 @@ class Processes {
 
   int rank() const noexcept { return rank_; }  ///< number of this process, from 0
   int size() const noexcept { return size_; }  ///< number of processes
+  /// Whether this is process 0.
   bool leads() const noexcept { return rank_ == 0; }
 
   /// The number of these processes that run on this machine, this one included, and the number of
@@ -41,9 +42,9 @@ class Processes {
 
   /// Bytes that go to or come from another process.
   struct Message {
-    int process = 0;
+    int process = 0;  ///< the other process, as sender or receiver
     void* data = nullptr;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  ///< the size of the message
   };
 
   /// Begins to send and to receive messages. Every message that a process sends is received by its
@@ -70,6 +71,7 @@ class Processes {
   bool same(std::uint64_t number);
 
  protected:
+  /// The number of this process and of all, and the same of those on this machine.
   Processes(int rank, int size, int on_this_machine, int rank_on_this_machine) noexcept
       : rank_(rank),
         size_(size),

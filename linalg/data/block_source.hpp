@@ -11,9 +11,9 @@ namespace heddle {
 /// A part of a dense block: rows first_row … first_row + rows − 1 of columns first_column …
 /// first_column + columns − 1.
 struct BlockWindow {
-  Index first_row = 0;
+  Index first_row = 0;  ///< of the block
   Index rows = 0;
-  Index first_column = 0;
+  Index first_column = 0;  ///< of the block
   Index columns = 0;
 };
 

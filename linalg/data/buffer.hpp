@@ -43,6 +43,7 @@ class Buffer {
     return data_[i];
   }
 
+  /// Exchanges the memory of both.
   void swap(Buffer& other) noexcept {
     std::swap(context_, other.context_);
     std::swap(data_, other.data_);

@@ -46,6 +46,7 @@ class CsrMatrix {
   Index cols() const noexcept { return cols_; }
   Index nnz() const noexcept { return nnz_; }
 
+  /// The rows + 1 offsets.
   std::int64_t* row_offsets() noexcept { return row_offsets_.data(); }
   std::int32_t* columns() noexcept { return columns_.data(); }
   T* values() noexcept { return values_.data(); }

@@ -15,8 +15,8 @@ namespace heddle {
 struct HaloLists {
   /// A run of rows for or from one process.
   struct Run {
-    int process = 0;
-    Index count = 0;
+    int process = 0;  ///< who sends or receives the rows
+    Index count = 0;  ///< the number of rows
   };
 
   RowRange rows;                        ///< of Y = A X that this process holds
@@ -38,9 +38,9 @@ struct HaloLists {
 /// row rows[k] of the matrix on this process. The columns of `entries` are the rows of the halo.
 template <class T, class Space>
 struct RemoteColumns {
-  CsrMatrix<T, Space> entries;       ///< as many rows as `rows`, as many columns as the halo
-  Buffer<std::int32_t, Space> rows;  ///< ascending
-  std::shared_ptr<const HaloLists> lists;
+  CsrMatrix<T, Space> entries;             ///< as many rows as `rows`, as many columns as the halo
+  Buffer<std::int32_t, Space> rows;        ///< ascending
+  std::shared_ptr<const HaloLists> lists;  ///< which rows of vectors travel
 };
 
 namespace detail {
@@ -62,6 +62,7 @@ namespace detail {
 template <class T, class Space>
 struct DistributedCsrView {
   DistributedCsrView() = default;
+  /// The rows of this process, and its entries in columns of other processes.
   DistributedCsrView(const CsrView<T, Space>& rows,
                      const RemoteColumns<T, Space>* others = nullptr) noexcept
       : own(rows), remote(others) {}
@@ -89,7 +90,7 @@ struct DistributedCsrView {
     return *remote;
   }
 
-  CsrView<T, Space> own{};
+  CsrView<T, Space> own{};                          ///< the rows of this process
   const RemoteColumns<T, Space>* remote = nullptr;  ///< null: this process holds the whole matrix
 };
 
@@ -110,8 +111,10 @@ class DistributedCsr {
   Index cols() const noexcept { return own_.cols(); }  ///< of this process
   bool is_distributed() const noexcept { return remote_ != nullptr; }
 
+  /// The rows of this process, in the columns of its part of vectors.
   CsrMatrix<T, Space>& own() noexcept { return own_; }
   const CsrMatrix<T, Space>& own() const noexcept { return own_; }
+  /// The entries in columns of other processes. Null: this process holds the whole matrix.
   const std::shared_ptr<const RemoteColumns<T, Space>>& remote() const noexcept { return remote_; }
   void set_remote(std::shared_ptr<const RemoteColumns<T, Space>> remote) noexcept {
     remote_ = std::move(remote);

@@ -32,6 +32,7 @@ struct SmallView {
   Index cols = 0;
   Index ld = 0;
 
+  /// The same, read-only.
   operator ConstSmallView<T, Space>() const noexcept { return {data, rows, cols, ld}; }
   SmallView block(Index i, Index j, Index row_count, Index col_count) const noexcept {
     assert(i >= 0 && j >= 0 && i + row_count <= rows && j + col_count <= cols);
@@ -50,6 +51,7 @@ class SmallMatrix {
   using ContextType = typename ContextOf<Space>::type;
 
   SmallMatrix() = default;
+  /// Memory for max_rows·max_cols numbers. Throws `OutOfMemory`.
   SmallMatrix(ContextType& context, Index max_rows, Index max_cols)
       : buffer_(context, static_cast<std::size_t>(max_rows * max_cols)) {}
 

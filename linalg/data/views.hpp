@@ -12,6 +12,7 @@ template <class T, class Space>
 class ConstBlockView {
  public:
   ConstBlockView() = default;
+  /// A block of the caller, which must outlive the view.
   ConstBlockView(const T* data, Index rows, Index cols, Index ld) noexcept
       : data_(data), rows_(rows), cols_(cols), ld_(ld) {
     assert(rows >= 0 && cols >= 0 && ld >= cols);
@@ -49,6 +50,7 @@ class BlockView : public ConstBlockView<T, Space> {
 
  public:
   BlockView() = default;
+  /// A block of the caller, which must outlive the view.
   BlockView(T* data, Index rows, Index cols, Index ld) noexcept : Base(data, rows, cols, ld) {}
 
   /// The cast is valid because the base was constructed from a writable pointer.

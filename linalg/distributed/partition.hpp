@@ -18,7 +18,9 @@ struct RowRanges {
   std::vector<Index> begins;  ///< one more than there are processes, from 0 to the number of rows
 
   Index rows() const noexcept { return begins.back(); }
+  /// The number of processes.
   int processes() const noexcept { return static_cast<int>(begins.size()) - 1; }
+  /// The rows of a process.
   RowRange of(int process) const noexcept {
     const auto k = static_cast<std::size_t>(process);
     return {begins[k], begins[k + 1] - begins[k], rows()};

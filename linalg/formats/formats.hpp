@@ -16,7 +16,7 @@ namespace heddle {
 /// A format of files that heddle reads.
 struct FileFormat {
   std::string_view name;
-  std::vector<std::string_view> extensions;
+  std::vector<std::string_view> extensions;  ///< with the dot, such as ".mtx"
   bool holds_blocks = true;  ///< dense blocks can be read from it, not only matrices
 };
 

@@ -22,8 +22,8 @@ struct GallerySpec {
 
 /// Rows first … last − 1 of something, all of them by default.
 struct RowWindow {
-  Index first = 0;
-  Index last = std::numeric_limits<Index>::max();
+  Index first = 0;                                 ///< the first row, 0-based
+  Index last = std::numeric_limits<Index>::max();  ///< the row after the last one
 
   Index rows() const noexcept { return last - first; }
 

@@ -17,6 +17,7 @@ struct OrthoCounts {
 
   /// Adds the report on one block of `columns` columns to the counts.
   void add(const OrthoReport& report, Index columns) noexcept;
+  /// Adds the counts of another solve.
   OrthoCounts& operator+=(const OrthoCounts& other) noexcept;
 };
 

@@ -13,7 +13,9 @@ namespace heddle {
 /// computation converts to float, which is exact, and rounds its result.
 template <class Storage, int kExponent, int kFraction>
 struct NarrowFloat {
+  /// The number of lowest bits of Storage that are 0.
   static constexpr int kUnused = 8 * static_cast<int>(sizeof(Storage)) - 1 - kExponent - kFraction;
+  /// The exponent of 1 as it is stored.
   static constexpr int kBias = (1 << (kExponent - 1)) - 1;
   static_assert(kUnused >= 0 && kExponent <= 8 && kFraction < 23);
 
@@ -29,7 +31,7 @@ struct NarrowFloat {
   /// The distance of neighbouring subnormal numbers.
   static constexpr double kSpacing = power_of_two(1 - kBias - kFraction);
 
-  Storage bits;
+  Storage bits;  ///< the encoding
 
   /// The number nearest to x. Of two that are equally near, it is the one with an even fraction.
   /// Numbers of kLargest + half a unit in its last place and more become infinite. NaN stays NaN.

@@ -9,9 +9,9 @@ namespace heddle {
 /// A coordinate-format entry, 0-based.
 template <Scalar T>
 struct Triplet {
-  Index row;
-  Index col;
-  T value;
+  Index row;  ///< of the entry
+  Index col;  ///< of the entry
+  T value;    ///< of the entry
 };
 
 /// The rows×cols matrix whose entry (i, j) is the sum of the triplets with these indices, summed in
@@ -41,8 +41,8 @@ bool equals_transpose(CsrView<T, HostSpace> A);
 
 /// A pair of entries A(i,j) ≠ A(j,i), the evidence that a matrix is not symmetric.
 struct Asymmetry {
-  Index row;  ///< 0-based
-  Index col;
+  Index row;          ///< 0-based
+  Index col;          ///< 0-based
   double value;       ///< A(row, col)
   double transposed;  ///< A(col, row)
 };
@@ -79,9 +79,10 @@ enum class EdgeWeights {
   unit,    ///< 1 wherever A(i, j) is stored and not zero, whatever its value
 };
 
+/// How `graph_laplacian` makes the Laplacian.
 struct LaplacianOptions {
-  LaplacianKind kind = LaplacianKind::combinatorial;
-  EdgeWeights weights = EdgeWeights::stored;
+  LaplacianKind kind = LaplacianKind::combinatorial;  ///< which Laplacian
+  EdgeWeights weights = EdgeWeights::stored;          ///< what an edge weighs
   bool symmetrize = false;  ///< take `symmetrize(A)` where A is not symmetric
 };
 

@@ -175,7 +175,8 @@ for wrong in ("the matrix is … x …, it must be round", "it must be … the m
     code, output = run("check-docs.py", MESSAGES | {"docs/troubleshooting.md": f"\n| `{wrong}` | a | b |"})
     expect(f"{wrong} is no message: {output}", code == 1 and "docs/troubleshooting.md:2: no message" in output)
 
-HOST, RECIPE = "packaging/docker/Dockerfile.host", "packaging/spack/packages/heddle/package.py"
+HOST, SPACK = "packaging/docker/Dockerfile.host", "packaging/spack/spack_repo/heddle/"
+RECIPE, META = SPACK + "packages/heddle/package.py", "packaging/conda/meta.yaml"
 PACKAGING = {str(path.relative_to(SCRIPTS.parent)): path.read_text()  # as it is in this tree
              for pattern in ("packaging/**/*", "CITATION.cff", "LICENSE", "CMakeLists.txt", "cmake/*.cmake",
                              "scripts/lib/common.sh")
@@ -190,12 +191,16 @@ SPOILT = [  # what check-packaging.py must say, the file, and the change that ma
     ("RUNS: no instruction", HOST, "RUN useradd", "RUNS useradd"),
     ("needs an absolute path", HOST, "WORKDIR /work", "WORKDIR work"),
     ("runs as root", HOST, "USER heddle", "USER root"),
-    ("needs the form", HOST, 'CMD ["heddle-lobpcg", "--help"]', "CMD heddle-lobpcg --help"),
+    ("needs the form", HOST, 'CMD ["heddle", "help"]', "CMD heddle help"),
     ("no option HEDDLE_FAST", HOST, "-DHEDDLE_NATIVE=OFF", "-DHEDDLE_FAST=OFF"),
     ("no option HEDDLE_APPS", RECIPE, '"HEDDLE_BUILD_APPS"', '"HEDDLE_APPS"'),
     ("package.py:", RECIPE, "def cmake_args(self):", "def cmake_args(self)"),
     ("version 0.0.9", RECIPE, 'version("0.1.0")', 'version("0.0.9")'),
-    ("version 0.0.9", "packaging/conda/meta.yaml", 'version = "0.1.0"', 'version = "0.0.9"'),
+    ("CudaPackage comes from", RECIPE, "import CudaPackage", "import ROCmPackage"),
+    ("no variant metal", RECIPE, '"HEDDLE_METIS", "metis"', '"HEDDLE_METIS", "metal"'),
+    ("the api v2", SPACK + "repo.yaml", "  api: v2.0\n", ""),
+    ("there is no script", META, "script: build.sh", "script: built.sh"),
+    ("version 0.0.9", META, 'version = "0.1.0"', 'version = "0.0.9"'),
     ("version 0.0.9", "CITATION.cff", "version: 0.1.0", "version: 0.0.9"),
     ("authors is missing", "CITATION.cff", "authors:\n  - name", "editors:\n  - name"),
     ("is no DOI", "CITATION.cff", "doi: 10.", "doi: doi.org/10."),

@@ -29,7 +29,7 @@ enum class CgAlgorithm {
 
 /// The options of block CG, in addition to those of all solvers of linear systems.
 struct BlockCgOptions : LinearOptions {
-  CgAlgorithm algorithm = CgAlgorithm::breakdown_free;
+  CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< how columns share a Krylov space
   Index refresh_interval = 50;  ///< iterations between recomputations of R as B − A X
 };
 

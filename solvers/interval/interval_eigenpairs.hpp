@@ -11,8 +11,8 @@ namespace heddle {
 /// wanted. Ends may be infinite. `nev` ≤ n is the largest number of pairs that the interval may
 /// contain, and limits the memory. `which` is ignored.
 struct IntervalOptions : EigenOptions {
-  double lower = 0;
-  double upper = 0;
+  double lower = 0;  ///< the lower end
+  double upper = 0;  ///< the upper end
 };
 
 /// The number of columns to which the filter is applied at once, in a solve of order n.

@@ -27,7 +27,7 @@ struct BlockLanczosOptions : EigenOptions {
   /// The number of basis columns at which the iteration restarts, rounded up to a multiple of the
   /// block size b, at least nev + 2b. 0: chosen from nev and b.
   Index max_basis = 0;
-  LanczosFilter filter = LanczosFilter::automatic;
+  LanczosFilter filter = LanczosFilter::automatic;  ///< the filter, or `automatic` for the cheapest
   /// The most columns that a solve may multiply by A. A cycle with a polynomial filter that would
   /// exceed this number is not begun. The solve then ends as `max_iterations`. For callers that can
   /// use another method instead: where it is finite, no dense solve follows a costly iteration.
@@ -36,12 +36,12 @@ struct BlockLanczosOptions : EigenOptions {
 
 /// The numbers from which the sizes of all memory of a block Lanczos solve follow.
 struct BlockLanczosShape {
-  Index n = 0;  ///< order of the problem, over all processes
-  Index nev = 0;
+  Index n = 0;          ///< order of the problem, over all processes
+  Index nev = 0;        ///< pairs wanted
   Index block = 0;      ///< b, columns per step
   Index max_basis = 0;  ///< m, columns of the basis before a restart. 0: the problem is so small
                         ///< that it is solved as a dense one
-  bool pencil = false;
+  bool pencil = false;  ///< whether there is a B ≠ I
 
   /// Pairs in the Rayleigh–Ritz step at the end: nev, or all n in a dense solve.
   Index pairs() const noexcept { return max_basis == 0 ? n : nev; }

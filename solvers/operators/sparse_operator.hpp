@@ -28,6 +28,7 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   CsrView<T, Space> matrix() const { return matrix_.whole(); }
   /// The matrix, whose rows processes may share.
   DistributedCsrView<T, Space> distributed_matrix() const noexcept { return matrix_; }
+  /// The plan of its products.
   const SpmmPlan<T, Ctx>& plan() const noexcept { return plan_; }
 
  protected:

@@ -42,7 +42,7 @@ enum class MatrixAccess {
 
 /// The properties of a problem that determine which preconditioners suit it.
 struct PreconditionedProblem {
-  PreconditionedTask task = PreconditionedTask::eigenpairs;
+  PreconditionedTask task = PreconditionedTask::eigenpairs;  ///< what is to be solved
   Which which = Which::smallest;  ///< for `eigenpairs`: the wanted end of the spectrum
   bool pencil = false;            ///< for `eigenpairs`: whether there is a B ≠ I
   bool stored = true;             ///< whether the matrices are stored

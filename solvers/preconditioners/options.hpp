@@ -21,8 +21,8 @@ using OptionValues = std::map<std::string, OptionValue, std::less<>>;
 
 /// The integers from `low` to `high`, both included.
 struct IntegerRange {
-  Index low = 1;
-  Index high = 1;
+  Index low = 1;   ///< the least one
+  Index high = 1;  ///< the largest one
 };
 
 /// One option of a preconditioner, with the values that it accepts and its default.
@@ -34,6 +34,7 @@ struct PreconditionerKey {
   OptionValue fallback = Index{0};         ///< the default, one of the words or of the integers
   std::vector<std::string> aliases{};      ///< names in other packages, for hints
 
+  /// Whether the value is one of the words or of the integers.
   bool accepts(const OptionValue& value) const;
 
   /// The accepted values as messages list them, such as "auto or an integer from 1 to 256".

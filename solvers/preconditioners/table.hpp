@@ -11,6 +11,7 @@ namespace heddle {
 /// Preconditioners by name. All functions may be called from several threads.
 class PreconditionerTable {
  public:
+  /// The rows of the table.
   explicit PreconditionerTable(std::deque<PreconditionerKind> kinds);
 
   /// The row with the given name, null if there is none. Its address is valid as long as the table

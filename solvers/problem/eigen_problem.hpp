@@ -15,7 +15,7 @@ template <Scalar T, class Ctx>
 struct EigenProblem {
   using Space = typename Ctx::Space;
 
-  LinearOperator<T, Ctx>* A = nullptr;
+  LinearOperator<T, Ctx>* A = nullptr;               ///< symmetric n×n, not null
   LinearOperator<T, Ctx>* B = nullptr;               ///< null: B = I
   Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< null: identity
   /// n×c. The eigenvectors are those of A restricted to the vectors B-orthogonal to it, and

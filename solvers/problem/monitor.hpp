@@ -12,8 +12,8 @@ namespace heddle {
 /// The state of a solve that is passed to its monitor after each iteration. The views are valid
 /// only during the call.
 struct MonitorState {
-  const IterationRecord& record;
-  Index nev;  ///< number of wanted pairs, or columns of a linear system
+  const IterationRecord& record;  ///< of the iteration that has ended
+  Index nev;                      ///< number of wanted pairs, or columns of a linear system
   std::span<const double>
       eigenvalues;                    ///< Ritz values of the wanted pairs. Empty for linear systems
   std::span<const double> residuals;  ///< scaled as in `EigenResult` or `LinearResult`
@@ -24,6 +24,7 @@ struct MonitorState {
 /// converts to a monitor that has only `iteration`.
 struct Monitor {
   Monitor() = default;
+  /// A monitor with this function as `iteration`.
   template <class Iteration>
   requires std::predicate<Iteration&, const MonitorState&> Monitor(Iteration called)
       : iteration(std::move(called)) {}  // NOLINT: a monitor is a callable
@@ -39,7 +40,9 @@ struct Monitor {
   /// B".
   std::function<void(std::string_view)> stage{};
 
+  /// Whether the solve shall end now.
   bool stops() const { return stop && stop(); }
+  /// Calls `stage` if there is one.
   void begin_stage(std::string_view name) const {
     if (stage) stage(name);
   }

@@ -29,9 +29,9 @@ inline constexpr double kDefaultTolerance = sizeof(T) == sizeof(double) ? 1e-8 :
 struct EigenOptions {
   Index nev = 6;  ///< pairs wanted
   Which which = Which::smallest;
-  Index block_size = 0;  ///< columns iterated at once. 0: chosen from nev
-  double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
-  Criterion criterion = Criterion::eigenvalue;
+  Index block_size = 0;                         ///< columns iterated at once. 0: chosen from nev
+  double tolerance = 0;                         ///< 0: `kDefaultTolerance` of the scalar
+  Criterion criterion = Criterion::eigenvalue;  ///< when a pair counts as converged
   Index max_iterations = 1000;
   double time_limit_s = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 42;
@@ -50,8 +50,8 @@ enum class LinearCriterion {
 
 /// The options that all solvers of linear systems share.
 struct LinearOptions {
-  double tolerance = 0;  ///< 0: `kDefaultTolerance` of the scalar
-  LinearCriterion criterion = LinearCriterion::relative;
+  double tolerance = 0;                                   ///< 0: `kDefaultTolerance` of the scalar
+  LinearCriterion criterion = LinearCriterion::relative;  ///< when a column counts as converged
   Index max_iterations = 10000;
   double time_limit_s = std::numeric_limits<double>::infinity();
   CheckpointOptions checkpoint{};

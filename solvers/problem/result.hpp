@@ -42,8 +42,9 @@ std::string_view completeness_method_name(CompletenessMethod method) noexcept;
 
 /// How far a result is known to have all wanted pairs.
 struct CompletenessEvidence {
-  CompletenessMethod method = CompletenessMethod::none;
-  bool proven = false;  ///< whether this is a proof, up to the error bounds of the values
+  CompletenessMethod method =
+      CompletenessMethod::none;  ///< the method that looked for missed pairs
+  bool proven = false;           ///< whether this is a proof, up to the error bounds of the values
 
   /// The name of the method in `result.json`.
   std::string_view name() const noexcept { return completeness_method_name(method); }
@@ -51,7 +52,7 @@ struct CompletenessEvidence {
 
 /// One iteration in the history of a solve.
 struct IterationRecord {
-  Index iteration = 0;
+  Index iteration = 0;  ///< its number, as `iterations` of the result counts them
   Index converged = 0;  ///< wanted pairs that pass the criterion, counted from the first up to the
                         ///< first that does not. For linear systems: columns that pass
   double worst_residual = 0;  ///< largest residual of the wanted pairs or columns, scaled as in

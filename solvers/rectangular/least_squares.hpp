@@ -8,6 +8,7 @@ namespace heddle {
 /// The options of least squares: those of block CG, and what follows.
 struct LeastSquaresOptions : BlockCgOptions {
   LeastSquaresOptions() = default;
+  /// The options of block CG, with the defaults for the rest.
   LeastSquaresOptions(const BlockCgOptions& options) : BlockCgOptions(options) {}  // NOLINT
 
   double damp = 0;     ///< δ ≥ 0: ‖b − A x‖² + δ²‖x‖² is minimised

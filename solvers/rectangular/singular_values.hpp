@@ -22,7 +22,7 @@ enum class SingularSolver {
 struct SingularOptions : EigenOptions {
   SingularOptions() noexcept { which = Which::largest; }
 
-  SingularSolver solver = SingularSolver::automatic;
+  SingularSolver solver = SingularSolver::automatic;  ///< the eigensolver for AᵀA
 };
 
 /// The result of a search for singular triplets.
@@ -38,7 +38,7 @@ struct SingularResult {
   /// As in `EigenResult`, for the singular values.
   std::vector<double> error_bounds;
   std::vector<bool> limited_by_rounding;
-  std::vector<bool> converged;
+  std::vector<bool> converged;  ///< whether the triplet passes the criterion
   CompletenessEvidence completeness;
   double norm = 0;  ///< ‖A‖₂, by which residuals are divided: the largest singular value
                     ///< if it is among the wanted ones, else an estimate from below

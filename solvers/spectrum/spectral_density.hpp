@@ -25,7 +25,7 @@ struct SpectralDensityOptions {
 
 /// An estimated number of eigenvalues.
 struct EigenvalueCount {
-  double count = 0;
+  double count = 0;  ///< the estimate, which need not be an integer
   /// Standard deviation of `count`, estimated from the scatter between the random vectors. It is
   /// about √(2 count/vectors), and 0 for a single vector.
   double deviation = 0;

@@ -15,9 +15,11 @@ struct RowPattern {
   const std::int64_t* row_offsets = nullptr;  ///< rows + 1 entries
   const std::int32_t* columns = nullptr;      ///< nnz entries, 0-based
 
+  /// The number of entries of a row.
   Index length(Index row) const noexcept { return row_offsets[row + 1] - row_offsets[row]; }
 };
 
+/// The pattern of A, whose arrays it refers to.
 template <class T>
 RowPattern pattern_of(const CsrView<T, HostSpace>& A) noexcept {
   return {A.rows, A.cols, A.nnz, A.row_offsets, A.columns};
@@ -25,9 +27,10 @@ RowPattern pattern_of(const CsrView<T, HostSpace>& A) noexcept {
 
 /// The size of dense blocks. Blocks begin at multiples of it.
 struct BlockShape {
-  Index height = 16;
-  Index width = 16;
+  Index height = 16;  ///< rows of a block
+  Index width = 16;   ///< columns of a block
 
+  /// The number of entries of a block.
   constexpr Index area() const noexcept { return height * width; }
   constexpr bool operator==(const BlockShape&) const = default;
 };
@@ -52,6 +55,7 @@ struct BlockCounts {
   Index nnz = 0;
   std::vector<Index> per_block_row;  ///< in the order of the block rows
 
+  /// The number of blocks that hold entries.
   Index blocks() const noexcept;
   double mean() const noexcept;       ///< blocks per block row, 0 without rows
   double deviation() const noexcept;  ///< their standard deviation

@@ -25,7 +25,9 @@ struct BlockCsr {
   Buffer<std::int32_t, Space> row_order;     ///< rows entries, or none: the natural order
   Buffer<std::int32_t, Space> column_order;  ///< cols entries, or none
 
+  /// The number of rows of blocks.
   Index block_rows() const noexcept { return (rows + shape.height - 1) / shape.height; }
+  /// The number of stored blocks.
   Index blocks() const noexcept { return static_cast<Index>(columns.size()); }
 };
 
@@ -45,7 +47,9 @@ struct ColumnPanels {
   Buffer<V, Space> values;                    ///< area per group
   Buffer<std::int32_t, Space> row_order;      ///< rows entries, or none: the natural order
 
+  /// The number of panels.
   Index panels() const noexcept { return (rows + shape.height - 1) / shape.height; }
+  /// The number of groups of all panels.
   Index groups() const noexcept { return static_cast<Index>(columns.size()) / shape.width; }
 };
 
@@ -69,6 +73,7 @@ template <class V>
 void reference_product(const BlockCsr<V, HostSpace>& A, ConstBlockView<float, HostSpace> B,
                        BlockView<float, HostSpace> C);
 
+/// The same for column-compacted panels.
 template <class V>
 void reference_product(const ColumnPanels<V, HostSpace>& A, ConstBlockView<float, HostSpace> B,
                        BlockView<float, HostSpace> C);

@@ -12,27 +12,27 @@ struct MatrixFeatures {
   Index nnz = 0;
   double row_mean = 0;       ///< d = nnz/rows
   double row_deviation = 0;  ///< σ, standard deviation of the row lengths
-  Index row_max = 0;
-  Index empty_rows = 0;
+  Index row_max = 0;         ///< the length of the longest row
+  Index empty_rows = 0;      ///< rows without entries
   /// The most consecutive rows with at most 128 entries together, of those that begin at every 16th
   /// row. Where entries are dealt out equally, someone has to end all these rows.
   Index rows_within_128 = 0;
   Index bandwidth = 0;        ///< max |i − j| over stored entries
   double mean_bandwidth = 0;  ///< mean over rows of (last − first column), 0 for empty rows
   double block_fill_2 = 0;    ///< nnz/(4·number of 2×2 aligned blocks touched); likewise 3, 4, 8
-  double block_fill_3 = 0;
-  double block_fill_4 = 0;
-  double block_fill_8 = 0;
+  double block_fill_3 = 0;    ///< of 3×3 blocks
+  double block_fill_4 = 0;    ///< of 4×4 blocks
+  double block_fill_8 = 0;    ///< of 8×8 blocks
   /// R(T): stored entries divided by distinct columns, both summed over tiles of T consecutive
   /// rows. All tiles are used, or a sample of them for large matrices. R(T) is how often a row of B
   /// could be reused from on-chip memory.
   double reuse_8 = 0;
-  double reuse_32 = 0;
-  double reuse_128 = 0;
+  double reuse_32 = 0;   ///< of tiles of 32 rows
+  double reuse_128 = 0;  ///< of tiles of 128 rows
   /// R(T) of taller tiles, from at most 16 and 4 of them. A tile ends after 2^20 entries. It says
   /// how often a row of B could be reused from a cache that all rows share.
   double reuse_2048 = 0;
-  double reuse_32768 = 0;
+  double reuse_32768 = 0;  ///< of tiles of 32768 rows
   /// The mean length of runs of entries in neighbouring columns, in the order of storage, from the
   /// tiles of `reuse_32768`. It says how much of a sector a short row of B is of use.
   double column_run = 0;

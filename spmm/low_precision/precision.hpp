@@ -28,6 +28,7 @@ struct PrecisionLimits {
   double additions_per_entry;
 };
 
+/// The limits of a precision.
 const PrecisionLimits& limits_of(ProductPrecision precision) noexcept;
 
 /// All precisions, from the shortest type to the longest.
@@ -87,7 +88,7 @@ struct ProductError {
   double share = 0;      ///< max |c' − c| / bound, at most 1 if every entry keeps its bound
   Index underflows = 0;  ///< entries that underflow may change more than roundoff does
   Index row = 0;         ///< of the entry with the largest share
-  Index column = 0;
+  Index column = 0;      ///< of the same entry
 };
 
 /// Compares C' with the exact product C = A B, entry by entry, and with the a-priori bound

@@ -17,9 +17,9 @@ std::string_view reordering_name(Reordering order) noexcept;
 
 /// An order, what it does to the blocks, and how long it took to find.
 struct BlockOrdering {
-  Reordering kind = Reordering::none;
-  BlockOrder order;
-  BlockCounts counts;
+  Reordering kind = Reordering::none;  ///< what is in another order
+  BlockOrder order;                    ///< the order itself
+  BlockCounts counts;                  ///< the blocks in this order
   double seconds = 0;
 };
 

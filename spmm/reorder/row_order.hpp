@@ -54,7 +54,7 @@ struct OrderedProducts {
 
 /// The order that `spmm.reorder: auto` takes, and why.
 struct OrderChoice {
-  RowOrder order = RowOrder::none;
+  RowOrder order = RowOrder::none;   ///< the kind of order
   std::vector<std::int32_t> rows{};  ///< empty for `none`
   std::string reason{};              ///< a sentence
 };

@@ -38,7 +38,7 @@ function(check_texts)
   run(bash -c "source ${prefix}/share/bash-completion/completions/heddle && complete -p heddle")
   find_program(MAN man)
   if(MAN)
-    run(${MAN} -M ${prefix}/share/man --warnings --where heddle-solve heddle-spmm heddle-config)
+    run(${MAN} -M ${prefix}/share/man --where heddle-solve heddle-spmm heddle-config)
   endif()
 endfunction()
 

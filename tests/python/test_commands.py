@@ -27,14 +27,15 @@ def test_a_missing_package_is_named(command, module, named, monkeypatch, capsys)
     monkeypatch.setattr(sys, "argv", [f"heddle-{command}", "--help"])
     assert getattr(entry, command)() == 1
     assert capsys.readouterr().err == (
-        f"heddle {command}: error: {named} cannot be imported; pip install 'heddle-solvers[study]' installs "
-        "what is missing\n"
+        f"heddle {command}: error: {named} cannot be imported; pip install 'heddle-solvers[study]' "
+        "installs what is missing\n"
     )
 
 
 @pytest.mark.parametrize("command", ["fetch", "plot", "study"])
 def test_commands_begin_where_their_scripts_say(command, monkeypatch, capsys):
-    scripts = importlib.metadata.distribution("heddle").entry_points.select(name=f"heddle-{command}")
+    entries = importlib.metadata.distribution("heddle-solvers").entry_points
+    scripts = entries.select(name=f"heddle-{command}")
     (script,) = scripts
     monkeypatch.setattr(sys, "argv", [f"heddle-{command}", "x", "--no-such-option"])
     assert script.load()() == 1
@@ -42,7 +43,7 @@ def test_commands_begin_where_their_scripts_say(command, monkeypatch, capsys):
 
 
 def test_the_core_needs_numpy_and_scipy_alone():
-    needed = importlib.metadata.requires("heddle")
+    needed = importlib.metadata.requires("heddle-solvers")
     assert sorted(each.split(">")[0] for each in needed if "extra ==" not in each) == ["numpy", "scipy"]
     text = (
         f"import sys; sys.modules.update(dict.fromkeys({BEYOND_THE_CORE}));"
@@ -64,5 +65,6 @@ def test_a_matrix_by_name_without_pooch(tmp_path):
         [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True
     )
     assert run.stdout == (
-        "pooch, which fetches matrices, cannot be imported; pip install 'heddle-solvers[study]' installs it\n"
+        "pooch, which fetches matrices, cannot be imported; pip install 'heddle-solvers[study]' "
+        "installs it\n"
     )

@@ -223,8 +223,8 @@ def download(url: str, target: Path, downloader: Downloader, known_sum: str | No
         import pooch
     except ImportError:
         raise FetchError(
-            "pooch, which fetches matrices, cannot be imported; pip install 'heddle-solvers[study]' "
-            "installs it"
+            "pooch, which fetches matrices, cannot be imported; pip install "
+            "'heddle-solvers[study]' installs it"
         ) from None
 
     logger = pooch.get_logger()
