@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks what documents name against the tree: links, files, tests, classes,
-constants, the messages that docs/troubleshooting.md quotes, figures against docs/performance/, and
+constants, examples in C++, the messages that docs/troubleshooting.md quotes, figures against docs/performance/, and
 the rules for words of scripts/lib/prose.py.
 One line per finding, `file:line: what`, and exit code 1.
 
@@ -101,6 +101,20 @@ def check_messages(root, page):
             yield f"{page}:{number}: no message of the sources reads: {message}"
 
 
+def bare(code):
+    """Code without includes, comments and white space."""
+    return re.sub(r"\s+|//[^\n]*", "", re.sub(r"^#include.*$", "", code, flags=re.MULTILINE))
+
+
+def check_examples(root, page):
+    """Each example in C++ stands in a test, which compiles and runs it."""
+    text = (root / page).read_text()
+    tests = [bare(path.read_text()) for path in root.glob("tests/**/*.cpp")]
+    for block in re.finditer(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if not any(bare(block.group(1)) in test for test in tests):
+            yield f"{page}:{text.count(chr(10), 0, block.start()) + 1}: an example that stands in no test"
+
+
 def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
     paths += [*(root / "python/heddle").glob("*.py")]
@@ -120,6 +134,7 @@ def findings(root):
             yield from (f"{page}:{number}: {what}" for what in found if what)
         if not is_history:
             yield from (f"{page}:{number}: {what}" for number, what in of_prose((root / page).read_text()))
+        yield from check_examples(root, page)
         if page.name == "troubleshooting.md":
             yield from check_messages(root, page)
     yield from stale(root)

@@ -52,7 +52,7 @@ solver: {nev: 10, which: largest}          # without them: 6, smallest
 
 ```yaml
 problem: {matrix: K.mtx}
-solver: {which: interval, interval: [0.0, 0.5], nev: 100}          # at most 100
+solver: {which: interval, interval: [0.0, 0.1], nev: 100}          # at most 100
 ```
 
 ### Linear systems
@@ -121,9 +121,11 @@ std::string plain(std::string_view text) {
   return escaped;
 }
 
-/// The clauses of a description: an item of a list for each.
+/// The clauses of a description, which ends the line where it has one: else an item of a list for
+/// each.
 std::string clauses(std::string_view text) {
-  std::string list;
+  if (text.find("; ") == std::string_view::npos) return fmt::format(". {}\n", plain(text));
+  std::string list = "\n";
   while (!text.empty()) {
     const std::size_t end = text.find("; ");
     list += fmt::format("    - {}\n", plain(text.substr(0, end)));
@@ -142,7 +144,7 @@ std::string fallback_of(const KeySpec& spec) {
 void add_key(std::string& text, const KeySpec& spec) {
   std::string who = spec.option.empty() ? "" : fmt::format("`{}`", spec.option);
   if (!spec.only_for.empty()) who += fmt::format("{}{}", who.empty() ? "" : "; ", types_of(spec));
-  fmt::format_to(std::back_inserter(text), "- **`{}`**{}: {}{}\n{}", spec.path,
+  fmt::format_to(std::back_inserter(text), "- **`{}`**{}: {}{}{}", spec.path,
                  who.empty() ? "" : fmt::format(" ({})", who), plain(spec.forms.describe()),
                  fallback_of(spec), clauses(spec.doc));
 }
@@ -164,7 +166,7 @@ std::string describe_keys_as_markdown() {
   }
   text += "\n### Structures\n\nWhat `generate` knows, with the sizes.\n\n";
   for (const GalleryStructure& known : gallery_structures()) {
-    fmt::format_to(std::back_inserter(text), "- **`{}`** `{}`{}\n{}", known.name, known.size,
+    fmt::format_to(std::back_inserter(text), "- **`{}`** `{}`{}{}", known.name, known.size,
                    known.density.empty() ? "" : fmt::format(", density: {}", known.density),
                    clauses(known.description));
   }

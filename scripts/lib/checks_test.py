@@ -155,6 +155,13 @@ with tempfile.TemporaryDirectory() as folder:
         expect(f"a changed figure in {name} is found: {done.stdout}", done.returncode == 1 and name in done.stdout)
         path.write_text(kept)
 
+TESTED = {"tests/support/f.cpp": "#include <a>\nvoid f() {\n  int  a = g(1);  // why\n}\n"}
+for right in ("int a = g(1);", "#include <b>\nint a =\n    g(1);  // other"):
+    code, output = run("check-docs.py", TESTED | {"docs/page.md": f"```cpp\n{right}\n```\n"})
+    expect(f"'{right}' stands in a test: {output}", code == 0)
+code, output = run("check-docs.py", TESTED | {"docs/page.md": "\n```cpp\nint a = g(2);\n```\n"})
+expect("an example in no test is found: " + output, code == 1 and "docs/page.md:2: an example" in output)
+
 LONG = "One " + "word " * 34 + "more"  # 36 words
 for right in ("Two words. " + LONG[:-5] + ".", f"```sh\n{LONG}\n```", "| " + "cell " * 15 + "| b |", "- " + LONG[:-5] + ".\n- Another.",
               "`beside` in code", "| a \\| b | c |"):
