@@ -5,19 +5,18 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/spmm/low_precision/block_product.hpp>
+#include <heddle/spmm/low_precision/block_schedule.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
-#include <heddle/spmm/low_precision/rounded_matrix.hpp>
+#include <heddle/spmm/low_precision/stream_clock.hpp>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace heddle {
 namespace {
 
 constexpr Index kBlockRows[] = {512, 2048, 8192};
 constexpr Index kBlocksPerRow = 9;
-constexpr int kRuns = 10;  // in a measurement
-constexpr int kMeasurements = 5;
 
 /// A band of blocks with one entry each, in an order of the columns.
 HostCsrMatrix<float> block_band(HostContext& host, Index block_rows, BlockShape shape,
@@ -43,29 +42,6 @@ HostCsrMatrix<float> block_band(HostContext& host, Index block_rows, BlockShape 
   return A;
 }
 
-/// Seconds of `work`, queued on the context's stream: the least of several measurements.
-template <class Work>
-double seconds_of(CudaContext& context, const Work& work) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
-  float least = 0;
-  work();
-  for (int k = 0; k < kMeasurements; ++k) {
-    check(cudaEventRecord(begin, context.stream()));
-    for (int run = 0; run < kRuns; ++run) work();
-    check(cudaEventRecord(end, context.stream()));
-    check(cudaEventSynchronize(end));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end));
-    least = k == 0 ? ms : std::min(least, ms);
-  }
-  check(cudaEventDestroy(begin));
-  check(cudaEventDestroy(end));
-  return 1e-3 * static_cast<double>(least) / kRuns;
-}
-
 template <class V>
 MeasuredTime measure(CudaContext& context, HostContext& host, Index block_rows, Index N,
                      bool gathered) {
@@ -77,12 +53,13 @@ MeasuredTime measure(CudaContext& context, HostContext& host, Index block_rows, 
     std::shuffle(order.columns.begin(), order.columns.end(), std::mt19937(1));
   }
   const HostCsrMatrix<float> A = block_band(host, block_rows, shape, order.columns);
-  LowPrecisionPlan<V, CudaContext> plan(context, host, A.view(), RangeScaling::none, order,
-                                        BlockStorage::blocks);
+  LowPrecisionPlan<V, CudaContext> plan(
+      context, host, A.view(),
+      {.scaling = RangeScaling::none, .kernel = "blocks", .order = std::move(order)});
   Buffer<V, DeviceSpace> B(context, static_cast<std::size_t>(A.cols() * N));
   check(cudaMemsetAsync(B.data(), 0, B.size() * sizeof(V), context.stream()));
   Buffer<float, DeviceSpace> C(context, static_cast<std::size_t>(A.rows() * N));
-  const double seconds = seconds_of(context, [&] {
+  const double seconds = detail::seconds_of(context, [&] {
     plan.multiply(context, ConstBlockView<V, DeviceSpace>(B.data(), A.cols(), N, N),
                   BlockView<float, DeviceSpace>(C.data(), A.rows(), N, N));
   });
@@ -96,7 +73,7 @@ LinearTime measured_block_time(CudaContext& context, HostContext& host, Index N,
   const Index slab = detail::slab_columns(N);
   const Index columns = (N + slab - 1) / slab * slab;
   const std::string key = fmt::format("{} {} {} {}", context.device().name,
-                                      limits_of(detail::precision_of<V>()).name, columns, gathered);
+                                      limits_of(precision_of<V>()).name, columns, gathered);
   return fitted_linear_time(key, [&] {
     std::vector<MeasuredTime> measured;
     for (const Index block_rows : kBlockRows) {

@@ -66,9 +66,16 @@ SlicedMatrix<V>::SlicedMatrix(CudaContext& context, HostContext& host,
 }
 
 template <class V>
-void SlicedMatrix<V>::multiply(CudaContext& context, const ShortBlock<V>& B,
-                               const ScaledBlock& C) const {
-  SlicedProduct<V> product;
+double SlicedMatrix<V>::bytes() const noexcept {
+  return static_cast<double>(columns_.size() * sizeof(std::int32_t) +
+                             staged_rows_.size() * sizeof(std::uint16_t) +
+                             values_.size() * sizeof(V));
+}
+
+template <class V>
+template <class Result>
+void SlicedMatrix<V>::run(CudaContext& context, const ShortBlock<V>& B, const Result& C) const {
+  SlicedProduct<V, Result> product;
   product.thread_blocks = thread_blocks_;
   product.shares = shares_.data();
   product.slices = slices_.data();
