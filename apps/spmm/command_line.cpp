@@ -73,7 +73,7 @@ void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
   app.add_option(
          "--order", words.order,
          "of rows and columns in blocks for tensor cores; fastest: natural or clustered, by "
-         "times measured on the GPU")
+         "predicted times")
       ->check(CLI::IsMember({"natural", "fastest"}).description(""))
       ->type_name("natural|fastest");
   app.add_option("--layout", words.layout,

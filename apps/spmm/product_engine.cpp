@@ -3,6 +3,8 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/column_major.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
+#include <heddle/spmm/model/model.hpp>
+#include <heddle/spmm/reorder/block_order.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <utility>
 
@@ -52,9 +54,14 @@ LowPrecisionPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& ho
                                            CsrView<double, HostSpace> A, Index N,
                                            const NarrowOptions& options,
                                            ComputedProduct<float>& product) {
+  constexpr BlockShape kShape = LowPrecisionPlan<V, CudaContext>::kShape;
   BlockOrdering ordering;
   if (options.fastest_order) {
-    ordering = fastest_block_order<V>(context, host, pattern_of(A), N);
+    const auto seconds = [&](bool gathered) {
+      return nominal_block_seconds(kShape.height, kShape.width, N, sizeof(V), gathered,
+                                   device_speed(context));
+    };
+    ordering = best_order_for_blocks(host, pattern_of(A), kShape, {seconds(false), seconds(true)});
   }
   LowPrecisionPlan<V, CudaContext> plan(context, host, A,
                                         {.scaling = options.scaling,

@@ -36,7 +36,7 @@ ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<
 struct NarrowOptions {
   std::string kernel = "auto";  ///< on a GPU: `LowPrecisionOptions::kernel`
   RangeScaling scaling = RangeScaling::powers_of_two;
-  /// On a GPU: A in the order that its fitted times say is the fastest. Else in the natural one.
+  /// On a GPU: A in the order that is predicted to be the fastest. Else in the natural one.
   bool fastest_order = false;
   bool by_columns = false;  ///< B is handed to the product by columns
 };

@@ -4,9 +4,10 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/blocked/block_csr.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/grow.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <heddle/spmm/low_precision/block_matrix.hpp>
 #include <heddle/spmm/low_precision/column_groups.hpp>
-#include <heddle/spmm/low_precision/device_copy.hpp>
 #include <heddle/spmm/low_precision/fragment_order.hpp>
 #include <utility>
 
@@ -62,7 +63,7 @@ BlockMatrix<V>::BlockMatrix(CudaContext& context, HostContext& host,
 template <class V>
 BlockMatrix<V>::BlockMatrix(CudaContext& context, const CsrView<V, DeviceSpace>& A,
                             const std::vector<std::int32_t>& row_order)
-    : gathered_(true), row_order_(copy_to_device(context, row_order)) {
+    : gathered_(true), row_order_(cuda::upload(context, row_order)) {
   ColumnGroups<V> groups = make_column_groups(context, A, row_order_.data());
   blocks_ = groups.count;
   const Index panels = (A.rows + kShape.height - 1) / kShape.height;
@@ -87,8 +88,8 @@ void BlockMatrix<V>::set_schedules(CudaContext& context, const std::int64_t* row
   units_ = static_cast<Index>(schedule.units.size());
   split_rows_ = static_cast<Index>(schedule.split_rows.size());
   slots_ = schedule.slots;
-  schedule_ = copy_to_device(context, schedule.units);
-  split_ = copy_to_device(context, schedule.split_rows);
+  schedule_ = cuda::upload(context, schedule.units);
+  split_ = cuda::upload(context, schedule.split_rows);
   set_shares(context, row_offsets, block_rows);
 }
 
@@ -115,9 +116,9 @@ void BlockMatrix<V>::set_shares(CudaContext& context, const std::int64_t* row_of
   if (shares.shares.empty() || !fits()) return;
   shares_ = static_cast<Index>(shares.shares.size());
   share_slots_ = shares.most_slots;
-  row_shares_ = copy_to_device(context, shares.shares);
-  warp_shares_ = copy_to_device(context, shares.warps);
-  row_slots_ = copy_to_device(context, shares.slots);
+  row_shares_ = cuda::upload(context, shares.shares);
+  warp_shares_ = cuda::upload(context, shares.warps);
+  row_slots_ = cuda::upload(context, shares.slots);
 }
 
 template <class V>
@@ -146,7 +147,7 @@ template <class Result>
 void BlockMatrix<V>::multiply_units(CudaContext& context, const ShortBlock<V>& B, const Result& C) {
   const Index slab = slab_columns(C.N);
   const Index slabs = (C.N + slab - 1) / slab;
-  grow(context, partial_, kShape.height * slots_ * slabs * slab);
+  cuda::grow(context, partial_, kShape.height * slots_ * slabs * slab);
   grow_counters(context, arrived_, split_rows_ * slabs);
   const int team = warps_per_unit(units_ * slabs, blocks_ * slabs, warps_at_a_time(context, C.N));
   BlockProduct<V, Result> product;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <heddle/spmm/low_precision/block_matrix.hpp>
 #include <heddle/spmm/low_precision/column_groups.hpp>
-#include <heddle/spmm/low_precision/device_copy.hpp>
 #include <heddle/spmm/low_precision/kernel_table.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/low_precision/row_matrix.hpp>
@@ -88,7 +88,7 @@ ProductCounts count_product(const ShortInput<V>& input, const RowPattern* patter
   counts.nnz = A.nnz;
   counts.mean_row = static_cast<double>(A.nnz) / static_cast<double>(std::max<Index>(1, A.rows));
   counts.alike_rows = rows_alike(context, A.rows, A.row_offsets, A.columns);
-  const Buffer<std::int32_t, DeviceSpace> row_order = copy_to_device(context, order.rows);
+  const Buffer<std::int32_t, DeviceSpace> row_order = cuda::upload(context, order.rows);
   counts.groups = count_column_groups(context, A, row_order.data());
   if (pattern != nullptr) {
     counts.blocks = count_blocks(host, *pattern, BlockMatrix<V>::kShape, order).blocks();

@@ -7,8 +7,6 @@
 #include <heddle/spmm/blocked/block_counts.hpp>
 #include <heddle/spmm/low_precision/narrow_block.hpp>
 #include <heddle/spmm/low_precision/precision.hpp>
-#include <heddle/spmm/model/model.hpp>
-#include <heddle/spmm/reorder/block_order.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <memory>
 #include <string>
@@ -167,9 +165,7 @@ class LowPrecisionPlan<V, CudaContext> {
 
   RangeScaling scaling_;
   std::vector<std::int32_t> host_row_exponents_;
-  Index rows_ = 0;
-  Index cols_ = 0;
-  Index nnz_ = 0;
+  RowPattern A_;  ///< its sizes alone
   const detail::ShortKernel* kernel_ = nullptr;
   std::string reason_;
   std::unique_ptr<detail::ShortMatrix<V>> matrix_;
@@ -181,20 +177,5 @@ class LowPrecisionPlan<V, CudaContext> {
   Buffer<V, DeviceSpace> B_;                      ///< rounded, padded with zeros
   Buffer<unsigned, DeviceSpace> arrived_blocks_;  ///< counters, 0 between products
 };
-
-// The order of a matrix for products on the tensor cores of this GPU.
-
-/// SMaT's model of the kernel "blocks" with N columns in V, fitted to products with
-/// 5 thousand to 74 thousand blocks on this GPU: seconds per block, and per product. `gathered`:
-/// rows of B are not neighbours, because A's columns have another order. It is measured at the
-/// first call per type, N up to the next slab, and kind of GPU in this process; this takes some
-/// milliseconds. V is `Half`, `Bfloat16` or `Tf32`. Throws as the plan does.
-template <class V>
-LinearTime measured_block_time(CudaContext& context, HostContext& host, Index N, bool gathered);
-
-/// `best_order_for_blocks` by these times, for blocks as the plan has them.
-template <class V>
-BlockOrdering fastest_block_order(CudaContext& context, HostContext& host, const RowPattern& A,
-                                  Index N);
 
 }  // namespace heddle

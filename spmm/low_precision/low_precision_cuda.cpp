@@ -1,15 +1,16 @@
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/spmm/low_precision/checks.hpp>
-#include <heddle/spmm/low_precision/device_copy.hpp>
+#include <heddle/spmm/kernels/cuda/grow.hpp>
 #include <heddle/spmm/low_precision/kernel_table.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
 #include <heddle/spmm/low_precision/rounding.hpp>
-#include <heddle/spmm/low_precision/stream_clock.hpp>
+#include <heddle/spmm/plan/product_checks.hpp>
 #include <limits>
 #include <utility>
 
@@ -62,6 +63,31 @@ const detail::ShortKernel& named(const std::string& name) {
       known));
 }
 
+/// Seconds of `work`, queued on the context's stream: the least of several measurements.
+template <class Work>
+double seconds_of(CudaContext& context, const Work& work) {
+  constexpr int kRuns = 10;  // in a measurement
+  constexpr int kMeasurements = 5;
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  float least = 0;
+  work();
+  for (int k = 0; k < kMeasurements; ++k) {
+    check(cudaEventRecord(begin, context.stream()));
+    for (int run = 0; run < kRuns; ++run) work();
+    check(cudaEventRecord(end, context.stream()));
+    check(cudaEventSynchronize(end));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end));
+    least = k == 0 ? ms : std::min(least, ms);
+  }
+  check(cudaEventDestroy(begin));
+  check(cudaEventDestroy(end));
+  return 1e-3 * static_cast<double>(least) / kRuns;
+}
+
 /// Seconds of a product of N columns, of zeros.
 template <class V>
 double measured(CudaContext& context, detail::ShortMatrix<V>& matrix,
@@ -77,7 +103,7 @@ double measured(CudaContext& context, detail::ShortMatrix<V>& matrix,
   out.rows = static_cast<std::int32_t>(A.rows);
   out.N = static_cast<std::int32_t>(c.cols());
   out.ld = c.ld();
-  return detail::seconds_of(context, [&] { matrix.multiply(context, in, out); });
+  return seconds_of(context, [&] { matrix.multiply(context, in, out); });
 }
 
 }  // namespace
@@ -92,7 +118,7 @@ template <class V>
 template <Scalar T>
 LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, CsrView<T, DeviceSpace> A,
                                                    const LowPrecisionOptions& options)
-    : scaling_(options.scaling), rows_(A.rows), cols_(A.cols), nnz_(A.nnz) {
+    : scaling_(options.scaling), A_{A.rows, A.cols, A.nnz} {
   HostContext host(1);
   set_matrix(context, host, A, nullptr, options);
 }
@@ -102,7 +128,7 @@ template <Scalar T>
 LowPrecisionPlan<V, CudaContext>::LowPrecisionPlan(CudaContext& context, HostContext& host,
                                                    CsrView<T, HostSpace> A,
                                                    const LowPrecisionOptions& options)
-    : scaling_(options.scaling), rows_(A.rows), cols_(A.cols), nnz_(A.nnz) {
+    : scaling_(options.scaling), A_{A.rows, A.cols, A.nnz} {
   const RowPattern pattern = pattern_of(A);
   check_order(pattern, options.order);
   const CsrMatrix<T, DeviceSpace> there = place(context, A);
@@ -123,7 +149,7 @@ void LowPrecisionPlan<V, CudaContext>::set_matrix(CudaContext& context, HostCont
   }
   row_exponents_ = std::move(rounded.row_exponents);
   if (scaling_ == RangeScaling::powers_of_two) {
-    host_row_exponents_.resize(static_cast<std::size_t>(rows_));
+    host_row_exponents_.resize(static_cast<std::size_t>(A_.rows));
     context.copy_to_host(host_row_exponents_.data(), row_exponents_.data(),
                          host_row_exponents_.size() * sizeof(std::int32_t));
   }
@@ -193,14 +219,14 @@ detail::ShortBlock<V> LowPrecisionPlan<V, CudaContext>::rounded(CudaContext& con
   rounding.N = B.cols();
   rounding.row_step = B.ld();
   rounding.order = matrix_->column_order();
-  rounding.rows = (cols_ + kShape.width - 1) / kShape.width * kShape.width;
+  rounding.rows = (A_.cols + kShape.width - 1) / kShape.width * kShape.width;
   rounding.columns = rounding.pitch = (B.cols() + kPiece - 1) / kPiece * kPiece;
-  detail::grow(context, B_, rounding.rows * rounding.pitch);
+  detail::cuda::grow(context, B_, rounding.rows * rounding.pitch);
   rounding.result = B_.data();
   if constexpr (!std::is_same_v<T, V>) {
     if (scaled_) {
-      detail::grow(context, column_exponents_, rounding.N);
-      detail::grow(context, largest_exponents_, rounding.N * detail::kExponentBlocks);
+      detail::cuda::grow(context, column_exponents_, rounding.N);
+      detail::cuda::grow(context, largest_exponents_, rounding.N * detail::kExponentBlocks);
       detail::grow_counters(context, arrived_blocks_, rounding.N);
       rounding.exponents = column_exponents_.data();
       rounding.largest = largest_exponents_.data();
@@ -223,7 +249,7 @@ void LowPrecisionPlan<V, CudaContext>::multiply_short(CudaContext& context,
                           static_cast<std::int32_t>(C.cols()), C.ld(), row_exponents_.data(),
                           scaled_ ? column_exponents_.data() : nullptr});
   count(context, C.cols(),
-        static_cast<double>(cols_) * sizeof(V) + static_cast<double>(rows_) * sizeof(float));
+        static_cast<double>(A_.cols) * sizeof(V) + static_cast<double>(A_.rows) * sizeof(float));
 }
 
 template <class V>
@@ -231,7 +257,7 @@ template <class T>
 void LowPrecisionPlan<V, CudaContext>::multiply_rounded(CudaContext& context,
                                                         ConstBlockView<T, DeviceSpace> B,
                                                         BlockView<float, DeviceSpace> C) {
-  detail::check_product({rows_, cols_}, B, C);
+  detail::check_shapes("C = A B", A_, A_.rows, A_.cols, B, C);
   columns_of_B_ = B.cols();
   scaled_ = !std::is_same_v<T, V> && scaling_ == RangeScaling::powers_of_two;
   if (!C.empty()) multiply_short(context, rounded(context, B), C);
@@ -254,13 +280,13 @@ void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context,
       B.ld() * static_cast<Index>(sizeof(V)) % kVectorBytes == 0 &&
       B.ld() <= std::numeric_limits<std::int32_t>::max() / static_cast<Index>(sizeof(V));
   if (!aligned) return multiply_rounded(context, B, C);
-  detail::check_product({rows_, cols_}, B, C);
+  detail::check_shapes("C = A B", A_, A_.rows, A_.cols, B, C);
   columns_of_B_ = B.cols();
   scaled_ = false;
   if (C.empty()) return;
   multiply_short(
       context,
-      {B.data(), static_cast<std::int32_t>(cols_), bytes_of<V>(B.ld()), matrix_->column_order()},
+      {B.data(), static_cast<std::int32_t>(A_.cols), bytes_of<V>(B.ld()), matrix_->column_order()},
       C);
 }
 
@@ -269,17 +295,19 @@ void LowPrecisionPlan<V, CudaContext>::multiply(CudaContext& context, float alph
                                                 ConstNarrowView<V, DeviceSpace> B,
                                                 const NarrowTerms<V, DeviceSpace>& terms,
                                                 NarrowView<V, DeviceSpace> C) {
-  detail::check_step<V, DeviceSpace>({rows_, cols_}, scaling_, B, terms, C);
+  detail::require_unscaled(scaling_);
+  detail::check_shapes("C = A B", A_, A_.rows, A_.cols, B, C);
+  detail::check_terms(A_, terms, C);
   if (C.empty()) return;
   matrix_->multiply(
       context,
-      {B.data(), static_cast<std::int32_t>(cols_), bytes_of<V>(B.ld()), matrix_->column_order()},
+      {B.data(), static_cast<std::int32_t>(A_.cols), bytes_of<V>(B.ld()), matrix_->column_order()},
       detail::StepBlock<V>{C.data(), static_cast<std::int32_t>(C.rows()),
                            static_cast<std::int32_t>(C.cols()), C.ld(), B.data(), B.ld(),
                            terms.X.data(), terms.X.ld(), alpha, terms.beta, terms.gamma,
                            terms.delta});
   const int blocks = 1 + (terms.beta != 0 ? 1 : 0) + (terms.delta != 0 ? 1 : 0);
-  count(context, C.cols(), static_cast<double>(cols_ + blocks * rows_) * sizeof(V));
+  count(context, C.cols(), static_cast<double>(A_.cols + blocks * A_.rows) * sizeof(V));
 }
 
 /// `block_bytes`: of the blocks, per column.
@@ -287,7 +315,7 @@ template <class V>
 void LowPrecisionPlan<V, CudaContext>::count(CudaContext& context, Index columns,
                                              double block_bytes) const {
   const auto N = static_cast<double>(columns);
-  context.profile().count(matrix_->bytes() + N * block_bytes, 2 * static_cast<double>(nnz_) * N);
+  context.profile().count(matrix_->bytes() + N * block_bytes, 2 * static_cast<double>(A_.nnz) * N);
 }
 
 template <class V>

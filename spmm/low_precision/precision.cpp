@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
-#include <heddle/linalg/base/error.hpp>
-#include <heddle/spmm/low_precision/checks.hpp>
+#include <heddle/spmm/low_precision/precision.hpp>
 #include <limits>
 
 namespace heddle {
@@ -42,27 +39,5 @@ std::optional<ProductPrecision> find_precision(std::string_view name) noexcept {
   }
   return std::nullopt;
 }
-
-namespace detail {
-
-void check_shapes(const OperandShape& A, const OperandShape& B, const OperandShape& C,
-                  const OperandShape& X, bool square) {
-  if (A.cols == B.rows && A.rows == C.rows && B.cols == C.cols && X == C &&
-      (!square || A.rows == A.cols)) {
-    return;
-  }
-  throw InvalidArgument(
-      fmt::format("C = A B does not fit: A is {}x{}, B is {}x{}, C is {}x{}, X is {}x{}", A.rows,
-                  A.cols, B.rows, B.cols, C.rows, C.cols, X.rows, X.cols));
-}
-
-void check_unscaled(RangeScaling scaling) {
-  if (scaling == RangeScaling::none) return;
-  throw InvalidArgument(
-      "products between blocks in short number types need a plan without scaling "
-      "(RangeScaling::none)");
-}
-
-}  // namespace detail
 
 }  // namespace heddle

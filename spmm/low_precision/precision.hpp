@@ -65,6 +65,13 @@ enum class RangeScaling {
   powers_of_two,  ///< the largest value of each row of A and column of B gets the exponent 14
 };
 
+namespace detail {
+
+/// Throws `InvalidArgument` for a plan with scaling: terms in a short number type are not scaled.
+void require_unscaled(RangeScaling scaling);
+
+}  // namespace detail
+
 /// The exponent of the largest values after scaling: the largest of half precision. Sums of 2^96
 /// products of such values are in the range of single precision.
 inline constexpr int kScaledExponent = 14;

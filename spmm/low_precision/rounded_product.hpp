@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/data/buffer.hpp>
 #include <heddle/linalg/precision/narrow_float.hpp>
 
 /// The operands that the kernels of a rounded product share: B in V, and a C in single precision
@@ -61,6 +65,14 @@ class ShortMatrix {
   virtual void multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) = 0;
   virtual void multiply(CudaContext& context, const ShortBlock<V>& B, const StepBlock<V>& C) = 0;
 };
+
+/// Makes a buffer of at least `size` counters of this one. They begin at 0.
+inline void grow_counters(CudaContext& context, Buffer<unsigned, DeviceSpace>& counters,
+                          Index size) {
+  if (counters.size() >= static_cast<std::size_t>(size)) return;
+  counters = {context, static_cast<std::size_t>(size)};
+  check(cudaMemsetAsync(counters.data(), 0, counters.size() * sizeof(unsigned), context.stream()));
+}
 
 }  // namespace heddle::detail
 

@@ -2,7 +2,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/spmm/low_precision/device_copy.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <heddle/spmm/low_precision/results.cuh>
 #include <heddle/spmm/low_precision/row_matrix.hpp>
 #include <type_traits>
@@ -213,7 +213,7 @@ RowMatrix<V>::RowMatrix(CudaContext& context, const CsrView<V, DeviceSpace>& A) 
   row_offsets_ = duplicate(context, A.row_offsets, A.rows + 1);
   columns_ = duplicate(context, A.columns, A.nnz);
   const std::vector<std::int32_t> long_rows = rows_beyond(context, row_offsets_, kLongRow);
-  long_rows_ = copy_to_device(context, long_rows);
+  long_rows_ = cuda::upload(context, long_rows);
   if (A.nnz == 0) return;
   if (long_rows.empty()) rows_at_once_ = rows_alike(context, A.rows, A.row_offsets, A.columns);
   with_rows(rows_at_once_, [&]<int R>(std::integral_constant<int, R>) {

@@ -48,6 +48,13 @@ std::int32_t exponent_for(double largest_value, RangeScaling scaling) {
 
 }  // namespace
 
+void detail::require_unscaled(RangeScaling scaling) {
+  if (scaling == RangeScaling::none) return;
+  throw InvalidArgument(
+      "products between blocks in short number types need a plan without scaling "
+      "(RangeScaling::none)");
+}
+
 template <Scalar T>
 std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, HostSpace>& A,
                                         RangeScaling scaling, double largest, std::string_view type,

@@ -46,6 +46,9 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx>, public Variable
 
   int degree() const noexcept override { return degree_; }
 
+  /// How it multiplies.
+  const LowPrecisionPlan<V, Ctx>& products() const noexcept { return plan_; }
+
   VariableDegree<float, Ctx>* variable_degree() noexcept override {
     return automatic_ ? this : nullptr;
   }

@@ -138,9 +138,6 @@ TYPED_TEST(BlockedFormats, ProductsHaveTheBitsOfTheSumsRowByRow) {
         const BlockView<float, HostSpace> view(C.data(), A.rows, kColumns, kColumns);
         reference_product(make_block_csr<V>(context, A.view(), shape, order), B, view);
         EXPECT_EQ(C, expected);
-        std::fill(C.begin(), C.end(), -1.0f);
-        reference_product(make_column_panels<V>(context, A.view(), shape, order), B, view);
-        EXPECT_EQ(C, expected);
       }
     }
   }
@@ -160,33 +157,6 @@ TYPED_TEST(BlockedFormats, SameBitsForEveryNumberOfThreads) {
   EXPECT_TRUE(equal(blocks.row_offsets, blocks3.row_offsets));
   EXPECT_TRUE(equal(blocks.columns, blocks3.columns));
   EXPECT_TRUE(equal(blocks.values, blocks3.values));
-  const auto panels = make_column_panels<V>(one, A.view(), {16, 8}, order);
-  const auto panels3 = make_column_panels<V>(three, A.view(), {16, 8}, order);
-  EXPECT_TRUE(equal(panels.group_offsets, panels3.group_offsets));
-  EXPECT_TRUE(equal(panels.columns, panels3.columns));
-  EXPECT_TRUE(equal(panels.values, panels3.values));
-}
-
-TEST(ColumnPanels, FilledUpColumnsRepeatTheLastOne) {
-  HostContext context(1);
-  const auto A = test::matrix_with_pattern<double>(2, 40, [](Index i) {
-    return i == 0 ? std::vector<Index>{3, 17} : std::vector<Index>{17, 39};
-  });
-  const auto panels = make_column_panels<Half>(context, A.view(), {16, 4});
-  ASSERT_EQ(panels.groups(), 1);
-  EXPECT_EQ(std::vector<std::int32_t>(panels.columns.data(), panels.columns.data() + 4),
-            (std::vector<std::int32_t>{3, 17, 39, 39}));
-  for (std::size_t i = 2; i < 16; ++i) EXPECT_EQ(panels.values[4 * i + 2].value(), 0) << i;
-  for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(panels.values[4 * i + 3].value(), 0) << i;
-}
-
-TEST(ColumnPanels, RefusesWhatItCannotStore) {
-  HostContext context(1);
-  const auto A = test::band_matrix<double>(20, 20, 1);
-  EXPECT_THROW(make_column_panels<Half>(context, A.view(), {0, 8}), InvalidArgument);
-  EXPECT_THROW(make_column_panels<Half>(context, A.view(), {16, 0}), InvalidArgument);
-  EXPECT_THROW(make_column_panels<Half>(context, A.view(), {16, 8}, {{}, shuffled(20, 1)}),
-               InvalidArgument);
 }
 
 }  // namespace
