@@ -35,11 +35,4 @@ template <class V, Scalar T>
 BlockCsr<V, HostSpace> make_block_csr(HostContext& context, CsrView<T, HostSpace> A,
                                       BlockShape shape, const BlockOrder& order = {});
 
-/// C = A B by loops that can be read at a glance, for tests. B cols×N of numbers that V holds, C
-/// rows×N. Products are exact in single precision unless they pass its range. They are added in
-/// single precision, in the order of storage.
-template <class V>
-void reference_product(const BlockCsr<V, HostSpace>& A, ConstBlockView<float, HostSpace> B,
-                       BlockView<float, HostSpace> C);
-
 }  // namespace heddle

@@ -70,6 +70,33 @@ std::vector<float> expand(const BlockCsr<V, HostSpace>& A, const BlockOrder& ord
   return entries;
 }
 
+/// C = A B for numbers that V holds. Products are exact in single precision. They are added in the
+/// order of storage.
+template <class V>
+void reference_product(const BlockCsr<V, HostSpace>& A, ConstBlockView<float, HostSpace> B,
+                       BlockView<float, HostSpace> C) {
+  const auto in_order = [](const Buffer<std::int32_t, HostSpace>& order, Index p) {
+    return order.size() == 0 ? p : order[static_cast<std::size_t>(p)];
+  };
+  for (Index p = 0; p < A.rows; ++p) {
+    const Index block_row = p / A.shape.height;
+    for (Index n = 0; n < B.cols(); ++n) {
+      float sum = 0;
+      for (Index e = A.row_offsets[static_cast<std::size_t>(block_row)];
+           e < A.row_offsets[static_cast<std::size_t>(block_row + 1)]; ++e) {
+        for (Index j = 0; j < A.shape.width; ++j) {
+          const Index q = A.columns[static_cast<std::size_t>(e)] * A.shape.width + j;
+          if (q >= A.cols) break;
+          const Index place = (e * A.shape.height + p % A.shape.height) * A.shape.width + j;
+          sum +=
+              A.values[static_cast<std::size_t>(place)].value() * B(in_order(A.column_order, q), n);
+        }
+      }
+      C(in_order(A.row_order, p), n) = sum;
+    }
+  }
+}
+
 /// Products in single precision of the rounded values, entry by entry in A's own order.
 template <class V>
 std::vector<float> row_by_row(const TestMatrix<double>& A, ConstBlockView<float, HostSpace> B) {
