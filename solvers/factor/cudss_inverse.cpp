@@ -6,9 +6,9 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/factor/column_major.hpp>
 #include <heddle/solvers/factor/cudss_inverse.hpp>
 #include <heddle/solvers/factor/lower_triangles.hpp>
+#include <heddle/spmm/column_major.hpp>
 #include <limits>
 #include <utility>
 
@@ -193,7 +193,8 @@ void CudssInverse<T>::run(CudaContext& context, int phase, ConstBlock X, Block Y
     right_side_ = {context, entries};
     solution_ = {context, entries};
   }
-  to_column_major<T>(context, X, right_side_.data());
+  transpose_block<double, T>(context, X, 0.0,
+                             BlockView<double, DeviceSpace>(right_side_.data(), b, n, n));
   const auto column = [&](double* values) {
     void* made = nullptr;
     check_cudss(
@@ -205,7 +206,9 @@ void CudssInverse<T>::run(CudaContext& context, int phase, ConstBlock X, Block Y
     execute(phase, column(solution_.data() + j * n).get(),
             column(right_side_.data() + j * n).get());
   }
-  from_column_major<T>(context, solution_.data(), Y);
+  transpose_block<T, double>(
+      context, ConstBlockView<double, DeviceSpace>(solution_.data(), b, n, n), T{0}, Y);
+  context.profile().count(2.0 * static_cast<double>(entries) * (sizeof(T) + sizeof(double)), 0);
 }
 
 template <Scalar T>

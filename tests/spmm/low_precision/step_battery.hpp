@@ -7,7 +7,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/spmm/narrow/narrow.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <limits>
 #include <string>
 #include <utility>
@@ -104,15 +104,23 @@ MultiVector<float, HostSpace> widened(Ctx& context, HostContext& host,
   return fetch(context, host, std::move(Y));
 }
 
+/// The rounding of a sum of `entries` products, relative to the sum of their sizes.
+inline double sum_roundoff(const std::string& kernel, ProductPrecision precision, Index entries) {
+  if (kernel != "panels" && kernel != "blocks") return 0x1p-18;
+  const PrecisionLimits& limits = limits_of(precision);
+  return 0x1p-18 + limits.additions_per_entry * limits.sum_roundoff * static_cast<double>(entries);
+}
+
 /// C = α A B + β C + γ B + δ X is the sum in double of the rounded factors, rounded to V, up to the
 /// rounding of sums in single precision, and has the same bits twice.
 template <class V, class Ctx>
-void expect_narrow_products(Ctx& context, HostContext& host, const HostCsrMatrix<double>& A,
-                            std::initializer_list<Index> widths) {
+void expect_steps(Ctx& context, HostContext& host, const HostCsrMatrix<double>& A,
+                  std::initializer_list<Index> widths, const std::string& kernel) {
   const Index rows = A.rows();
   HostCsrMatrix<double> copy = convert<double>(host, A.view());
   const auto there = place(context, std::move(copy));
-  const NarrowPlan<V, Ctx> plan(context, there.view(), 0.5);
+  LowPrecisionPlan<V, Ctx> plan(context, there.view(),
+                                {.scaling = RangeScaling::none, .factor = 0.5, .kernel = kernel});
   for (const Index cols : widths) {
     SCOPED_TRACE(cols);
     const float alpha = -1.25f;
@@ -146,7 +154,9 @@ void expect_narrow_products(Ctx& context, HostContext& host, const HostCsrMatrix
           add(beta * C(i, j, cols));
           add(gamma * B(i, j, cols));
           add(delta * X(i, j, cols));
-          const double bound = V::kRoundoff * std::abs(sum) + V::kSpacing / 2 + 0x1p-18 * size;
+          const Index entries = A.view().row_offsets[i + 1] - A.view().row_offsets[i];
+          const double bound = V::kRoundoff * std::abs(sum) + V::kSpacing / 2 +
+                               sum_roundoff(kernel, precision_of<V>(), entries) * size;
           const double error = std::abs(static_cast<double>(found[0].view()(i, j)) - sum);
           worst = std::max(worst, bound > 0 ? error / bound : error);
           ASSERT_EQ(found[0].view()(i, j), found[1].view()(i, j));
@@ -159,22 +169,24 @@ void expect_narrow_products(Ctx& context, HostContext& host, const HostCsrMatrix
 }
 
 template <class V, class Ctx>
-void expect_narrow_products(Ctx& context, HostContext& host) {
-  expect_narrow_products<V>(context, host, uneven_matrix(host, 700), {1, 7, 20, 40, 300});
+void expect_steps(Ctx& context, HostContext& host, const std::string& kernel) {
+  SCOPED_TRACE(kernel);
+  expect_steps<V>(context, host, uneven_matrix(host, 700), {1, 7, 20, 40, 300}, kernel);
   for (const Index b : {2, 3, 4, 5, 6, 8}) {
     SCOPED_TRACE(b);
-    expect_narrow_products<V>(context, host, node_matrix(host, 40, b), {3, 20});
+    expect_steps<V>(context, host, node_matrix(host, 40, b), {3, 20}, kernel);
   }
 }
 
 template <class V, class Ctx>
-void expect_narrow_refusals(Ctx& context, HostContext& host) {
+void expect_step_refusals(Ctx& context, HostContext& host) {
   const auto message = [&](double entry, double factor) -> std::string {
     try {
       const auto A =
           place(context, csr_from_triplets<double>(
                              host, 3, 3, std::vector<Triplet<double>>{{0, 0, 1}, {2, 1, entry}}));
-      NarrowPlan<V, Ctx>(context, A.view(), factor);
+      LowPrecisionPlan<V, Ctx>(context, A.view(),
+                               {.scaling = RangeScaling::none, .factor = factor});
     } catch (const InvalidArgument& error) {
       return error.what();
     }
@@ -183,12 +195,16 @@ void expect_narrow_refusals(Ctx& context, HostContext& host) {
   EXPECT_EQ(message(V::kLargest, 1), "");
   EXPECT_EQ(message(2 * V::kLargest, 0.25), "");
   EXPECT_NE(message(2 * V::kLargest, 1).find("entry (3, 2) of A is"), std::string::npos);
-  EXPECT_NE(message(std::numeric_limits<double>::quiet_NaN(), 1).find("beyond the range"),
+  EXPECT_NE(message(std::numeric_limits<double>::quiet_NaN(), 1).find("need finite numbers"),
             std::string::npos);
   const auto A = place(context, uneven_matrix(host, 20));
-  const NarrowPlan<V, Ctx> plan(context, A.view());
-  NarrowBlock<V, typename Ctx::Space> B(context, 20, 8), C(context, 21, 8);
+  LowPrecisionPlan<V, Ctx> plan(context, A.view(), {.scaling = RangeScaling::none});
+  NarrowBlock<V, typename Ctx::Space> B(context, 20, 8), C(context, 21, 8), D(context, 20, 8);
   EXPECT_THROW(plan.multiply(context, 1, B.columns(8), {}, C.columns(8)), InvalidArgument);
+  LowPrecisionPlan<V, Ctx> scaled(context, A.view());
+  EXPECT_THROW(scaled.multiply(context, 1, B.columns(8), {}, D.columns(8)), InvalidArgument);
+  EXPECT_THROW((LowPrecisionPlan<V, Ctx>(context, A.view(), {.kernel = "nonsense"})),
+               InvalidArgument);
 }
 
 }  // namespace heddle::test
