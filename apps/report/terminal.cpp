@@ -76,8 +76,15 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
                        interval->upper, config.request.nev);
   }
-  return fmt::format("{}, {} {} eigenpairs",
-                     problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x", config.request.nev,
+  const char* const equation = problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x";
+  if (const std::optional<double>& sigma = config.request.sigma) {
+    const Side side = config.request.side;
+    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, config.request.nev, *sigma,
+                       side == Side::both    ? ""
+                       : side == Side::above ? ", above it"
+                                             : ", below it");
+  }
+  return fmt::format("{}, {} {} eigenpairs", equation, config.request.nev,
                      chosen(config, "solver", "which"));
 }
 

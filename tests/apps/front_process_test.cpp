@@ -191,7 +191,7 @@ TEST_F(Front, ZshIsGivenTheSameOptions) {
                          "heddle-spgemm heddle-spmm\n",
                          0),
             0u);
-  EXPECT_NE(script.find(":smallest|largest|interval:(smallest largest interval)"),
+  EXPECT_NE(script.find(":smallest|largest|interval|nearest:(smallest largest interval nearest)"),
             std::string::npos);
   if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "there is no zsh";
   folder_.write("_heddle", script);
