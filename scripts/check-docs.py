@@ -107,9 +107,10 @@ def bare(code):
 
 
 def check_examples(root, page):
-    """Each example in C++ stands in a test, which compiles and runs it."""
+    """Each example in C++ stands in a test or in examples/, which tests compile and run."""
     text = (root / page).read_text()
-    tests = [bare(path.read_text()) for path in root.glob("tests/**/*.cpp")]
+    tests = [bare(path.read_text()) for folder in ("tests", "examples")
+             for path in root.glob(f"{folder}/**/*.cpp")]
     for block in re.finditer(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         if not any(bare(block.group(1)) in test for test in tests):
             yield f"{page}:{text.count(chr(10), 0, block.start()) + 1}: an example that stands in no test"
