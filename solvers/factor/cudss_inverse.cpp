@@ -8,15 +8,13 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/factor/cudss_inverse.hpp>
 #include <heddle/solvers/factor/lower_triangles.hpp>
+#include <heddle/solvers/factor/sparse_cholesky.hpp>
 #include <heddle/spmm/column_major.hpp>
 #include <limits>
 #include <utility>
 
 namespace heddle::detail {
 namespace {
-
-/// A pivot below this share of its diagonal entry is zero to rounding.
-constexpr double kSmallestPivot = 256 * std::numeric_limits<double>::epsilon();
 
 /// Throws unless `status` is that of a success.
 void check_cudss(int status, const char* what) {

@@ -19,7 +19,7 @@ using Vector = Eigen::VectorXd;
 constexpr int kProbes = 3;
 
 /// Bytes per entry of L, with its row.
-constexpr double kBytesOfEntry = sizeof(double) + sizeof(int);
+constexpr double kBytesOfFactorEntry = sizeof(double) + sizeof(int);
 
 class Ldl : public Eigen::SimplicialLDLT<EigenMatrix, Eigen::Upper> {
  public:
@@ -34,7 +34,7 @@ class EigenFactor final : public SymmetricFactor<double> {
     const std::vector<double> ones(static_cast<std::size_t>(lower.nnz), 1.0);
     made_.analyzePattern(upper(ones.data()));
     const double entries = made_.entries();  // negative where their number exceeds the indices
-    const double bytes = kBytesOfEntry * entries;
+    const double bytes = kBytesOfFactorEntry * entries;
     if (entries >= 0 && bytes <= max_bytes) return;
     throw OutOfMemory(static_cast<std::size_t>(std::max(bytes, 0.0)),
                       fmt::format("the factor of A - sigma B by Eigen needs more than the {:.0f} "

@@ -8,9 +8,6 @@
 namespace heddle::detail {
 namespace {
 
-/// A pivot below this share of its diagonal entry is zero to rounding.
-constexpr double kSmallestPivot = 256 * std::numeric_limits<double>::epsilon();
-
 /// The lower triangle of P A Pᵀ, where P moves row i to position[i]. It also stores zeros for the
 /// entries that only `other` has and on the diagonal.
 HostCsrMatrix<double> lower_triangle(HostContext& context, const CsrView<double, HostSpace>& A,

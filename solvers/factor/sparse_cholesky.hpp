@@ -4,10 +4,14 @@
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/factor/cholesky_backend.hpp>
 #include <heddle/solvers/factor/factor_estimate.hpp>
+#include <limits>
 #include <optional>
 #include <vector>
 
 namespace heddle::detail {
+
+/// A pivot below this share of its diagonal entry is zero to rounding.
+inline constexpr double kSmallestPivot = 256 * std::numeric_limits<double>::epsilon();
 
 /// The sparse Cholesky factorisation P (A − σB) Pᵀ = L Lᵀ on the host, for any number of shifts σ.
 /// The backend chooses P and factors. P and the pattern of L depend only on the patterns of A and B

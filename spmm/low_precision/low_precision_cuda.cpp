@@ -167,7 +167,9 @@ void LowPrecisionPlan<V, CudaContext>::choose(CudaContext& context, HostContext&
   const bool measures = options.kernel == "measure";
   if (!measures && options.kernel != "auto") {
     kernel_ = &named(options.kernel);
-    if (kernel_->seconds(counts) == std::numeric_limits<double>::infinity()) {
+    detail::ProductCounts known = counts;
+    known.blocks = std::max<Index>(1, counts.blocks);  // not counted of a pattern on the device
+    if (kernel_->seconds(known) == std::numeric_limits<double>::infinity()) {
       throw InvalidArgument(
           fmt::format("kernel {} does not take this matrix on {}: it has no "
                       "tensor cores for {}, or B has no room in shared memory",
