@@ -62,7 +62,7 @@ sanitize() { # TOOL TEST
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
     *-spgemm/band_*) filter='*/1.RectangularOnes:*/1.NoEntries:ColumnRow/1.*' ;;
     *-spgemm/*) filter='*/1.GridsAndBands:*/1.IrregularMatrices:*/1.ADense*:*/1.NoEntries' ;;
-    *-spmm/low_precision_*) filter='*/0.*AllPatterns:*/0.LongBlock*:LowPrecisionStepCuda/0*' ;;
+    *-spmm/low_precision_*) filter='*/0.*AllPatterns:*/0.LongBlock*:*/0.*OfNodes*:*/0.ColumnGroups*' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
     *-solvers/incomplete_*) filter='*/1.DoesWhatItDoesOnTheHost:*/1.IsPositiveDefinite*' ;;
     *-solvers/*) filter='*/1.*-*Matrices*' ;;

@@ -169,9 +169,14 @@ void expect_steps(Ctx& context, HostContext& host, const HostCsrMatrix<double>& 
 }
 
 template <class V, class Ctx>
-void expect_steps(Ctx& context, HostContext& host, const std::string& kernel) {
+void expect_uneven_steps(Ctx& context, HostContext& host, const std::string& kernel) {
   SCOPED_TRACE(kernel);
   expect_steps<V>(context, host, uneven_matrix(host, 700), {1, 7, 20, 40, 300}, kernel);
+}
+
+template <class V, class Ctx>
+void expect_node_steps(Ctx& context, HostContext& host, const std::string& kernel) {
+  SCOPED_TRACE(kernel);
   for (const Index b : {2, 3, 4, 5, 6, 8}) {
     SCOPED_TRACE(b);
     expect_steps<V>(context, host, node_matrix(host, 40, b), {3, 20}, kernel);

@@ -17,7 +17,14 @@ TYPED_TEST_SUITE(LowPrecisionStepCuda, Types);
 TYPED_TEST(LowPrecisionStepCuda, ProductsAreRoundedSumsOfRoundedFactors) {
   HostContext host(2);
   for (const std::string_view kernel : low_precision_kernels()) {
-    test::expect_steps<TypeParam>(this->context(), host, std::string(kernel));
+    test::expect_uneven_steps<TypeParam>(this->context(), host, std::string(kernel));
+  }
+}
+
+TYPED_TEST(LowPrecisionStepCuda, ProductsOfNodesAreRoundedSumsOfRoundedFactors) {
+  HostContext host(2);
+  for (const std::string_view kernel : low_precision_kernels()) {
+    test::expect_node_steps<TypeParam>(this->context(), host, std::string(kernel));
   }
 }
 

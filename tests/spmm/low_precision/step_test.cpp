@@ -11,7 +11,8 @@ TYPED_TEST_SUITE(LowPrecisionStep, Types);
 
 TYPED_TEST(LowPrecisionStep, ProductsAreRoundedSumsOfRoundedFactors) {
   HostContext host(2);
-  test::expect_steps<TypeParam>(host, host, "auto");
+  test::expect_uneven_steps<TypeParam>(host, host, "auto");
+  test::expect_node_steps<TypeParam>(host, host, "auto");
 }
 
 TYPED_TEST(LowPrecisionStep, RefusesWhatDoesNotFit) {
