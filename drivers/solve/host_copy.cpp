@@ -41,7 +41,7 @@ Matrix matrix_on_host(CudaContext& context, Device& device, CsrView<T, DeviceSpa
   if constexpr (std::same_as<T, double>) {
     return {std::move(copy), device.shared_host()};
   } else {
-    return on_host<T>(device.host(), device, std::as_const(copy).view());
+    return matrix_on_host<T>(device.host(), device, std::as_const(copy).view());
   }
 }
 
@@ -53,7 +53,7 @@ Block block_on_host(CudaContext& context, Device& device, ConstBlockView<T, Devi
   if constexpr (std::same_as<T, double>) {
     return {std::move(copy), device.shared_host()};
   } else {
-    return on_host<T>(device.host(), device, std::as_const(copy).view());
+    return block_on_host<T>(device.host(), device, std::as_const(copy).view());
   }
 }
 #endif

@@ -15,7 +15,7 @@ namespace heddle::detail {
 namespace {
 
 /// A pivot below this share of its diagonal entry is zero to rounding.
-constexpr double kSmallestPivot = 256 * std::numeric_limits<double>::epsilon();
+constexpr double kSmallestDevicePivot = 256 * std::numeric_limits<double>::epsilon();
 
 /// Throws unless `status` is that of a success.
 void check_cudss(int status, const char* what) {
@@ -214,7 +214,7 @@ bool CudssInverse<T>::pivots_are_large(CudaContext& context, double sigma) {
   context.copy_to_host(roots.data(), on_device.data(), n * sizeof(double));
   for (std::size_t i = 0; i < n; ++i) {
     const double diagonal = A_diagonal_[i] - sigma * B_diagonal_[i];
-    if (!(roots[i] * roots[i] > kSmallestPivot * diagonal)) return false;
+    if (!(roots[i] * roots[i] > kSmallestDevicePivot * diagonal)) return false;
   }
   return true;
 }
