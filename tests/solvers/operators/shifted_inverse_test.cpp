@@ -9,6 +9,7 @@
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <heddle/solvers/operators/sparse_cholesky.hpp>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/tolerance.hpp"
 
