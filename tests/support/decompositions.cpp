@@ -39,6 +39,8 @@ VectorXd singular_values_of_large(const MatrixXd& A) {
   return Eigen::BDCSVD<MatrixXd>(A).singularValues();
 }
 
+MatrixXd gram(const MatrixXd& A) { return A.transpose() * A; }
+
 MatrixXd solve_definite(const MatrixXd& A, const MatrixXd& B) { return A.ldlt().solve(B); }
 
 MatrixXd inverse(const MatrixXd& A) { return A.inverse(); }

@@ -29,6 +29,9 @@ VectorXd singular_values(const MatrixXd& A);
 /// The same by division and conquest: faster, with errors of rounding in the largest value.
 VectorXd singular_values_of_large(const MatrixXd& A);
 
+/// AᵀA, for which a test without optimisation would take seconds.
+MatrixXd gram(const MatrixXd& A);
+
 /// X with A X = B for symmetric definite A.
 MatrixXd solve_definite(const MatrixXd& A, const MatrixXd& B);
 
