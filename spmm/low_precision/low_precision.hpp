@@ -26,8 +26,8 @@ struct LowPrecisionOptions {
   BlockOrder order = {};  ///< of the blocks and panels on a GPU
 };
 
-/// The names that `LowPrecisionOptions::kernel` accepts in addition to "auto" and "measure". Empty
-/// without CUDA.
+/// The names that `LowPrecisionOptions::kernel` accepts in addition to "auto" and "measure". Only
+/// in builds with CUDA.
 std::vector<std::string_view> low_precision_kernels();
 
 /// C = A B with the values of A and B rounded to V (`Half`, `Bfloat16`, `Tf32`), to the nearest, of
