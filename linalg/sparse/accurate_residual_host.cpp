@@ -34,9 +34,9 @@ void add_product(Pair& sum, double a, const Pair& x) {
 using Sums = std::array<Pair, kColumns>;
 
 /// Row i of A X, for the columns from `first` on.
-template <Scalar T>
-void multiply_row(const CsrView<T, HostSpace>& A, Index i, const ConstBlockView<T, HostSpace>& X,
-                  Index first, Index count, Sums& sums) {
+void multiply_row(const CsrView<double, HostSpace>& A, Index i,
+                  const ConstBlockView<double, HostSpace>& X, Index first, Index count,
+                  Sums& sums) {
   for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
     const double entry = A.values[k];
     for (Index j = 0; j < count; ++j) {
@@ -47,10 +47,9 @@ void multiply_row(const CsrView<T, HostSpace>& A, Index i, const ConstBlockView<
 
 }  // namespace
 
-template <Scalar T>
-void accurate_residual(HostContext& context, const CsrView<T, HostSpace>& A,
-                       const CsrView<T, HostSpace>* B, ConstBlockView<T, HostSpace> X,
-                       const double* theta, BlockView<T, HostSpace> R) {
+void accurate_residual(HostContext& context, const CsrView<double, HostSpace>& A,
+                       const CsrView<double, HostSpace>* B, ConstBlockView<double, HostSpace> X,
+                       const double* theta, BlockView<double, HostSpace> R) {
   parallel_for(context.threads(), A.rows, [&](Index i) {
     for (Index first = 0; first < X.cols(); first += kColumns) {
       const Index count = std::min(kColumns, X.cols() - first);
@@ -61,18 +60,10 @@ void accurate_residual(HostContext& context, const CsrView<T, HostSpace>& A,
         const auto at = static_cast<std::size_t>(j);
         if (B == nullptr) BX[at].high = X(i, first + j);
         add_product(AX[at], -theta[first + j], BX[at]);
-        R(i, first + j) = static_cast<T>(AX[at].high + AX[at].low);
+        R(i, first + j) = AX[at].high + AX[at].low;
       }
     }
   });
 }
-
-template void accurate_residual(HostContext&, const CsrView<float, HostSpace>&,
-                                const CsrView<float, HostSpace>*, ConstBlockView<float, HostSpace>,
-                                const double*, BlockView<float, HostSpace>);
-template void accurate_residual(HostContext&, const CsrView<double, HostSpace>&,
-                                const CsrView<double, HostSpace>*,
-                                ConstBlockView<double, HostSpace>, const double*,
-                                BlockView<double, HostSpace>);
 
 }  // namespace heddle::detail

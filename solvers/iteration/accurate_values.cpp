@@ -20,8 +20,11 @@ constexpr double kClearGap = 100;
 /// to those of A. Both together are at most twice as large, and count squared.
 constexpr double kAsymmetry = 4;
 
-template <Scalar T>
-constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// In single precision the entries of A are rounded, which costs as much as products do.
+template <Scalar T, class Ctx>
+constexpr bool kSharper = std::is_same_v<Ctx, HostContext>&& std::is_same_v<T, double>;
 
 }  // namespace
 
@@ -29,14 +32,14 @@ template <Scalar T, class Ctx>
 bool needs_accuracy(Ctx& context, const EigenProblem<T, Ctx>& problem,
                     const ErrorNorms<T, Ctx>& norms, SmallView<double, typename Ctx::Space> sizes_A,
                     SmallView<double, HostSpace> scratch, std::span<const double> values) {
-  if constexpr (std::is_same_v<Ctx, HostContext>) {
+  if constexpr (kSharper<T, Ctx>) {
     const bool stored =
         problem.A->stored() != nullptr && (problem.B == nullptr || problem.B->stored() != nullptr);
     if (!stored || problem.constraints.cols() > 0) return false;
     fetch(context, sizes_A, scratch);
     for (Index j = 0; j < scratch.rows; ++j) {
       const double rounding =
-          EigenConvergence::kRoundingOfValues * kEpsilon<T> * norms.size_A(scratch(j, 0), 0);
+          EigenConvergence::kRoundingOfValues * kEpsilon * norms.size_A(scratch(j, 0), 0);
       if (rounding > kFrom * std::abs(values[static_cast<std::size_t>(j)])) return true;
     }
   }
@@ -47,13 +50,12 @@ template <Scalar T, class Ctx>
 void take_accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
                              ConstBlockView<T, typename Ctx::Space> V, const double* theta,
                              BlockView<T, typename Ctx::Space> R) {
-  if constexpr (std::is_same_v<Ctx, HostContext>) {
-    const CsrView<T, HostSpace>* B = problem.B != nullptr ? problem.B->stored() : nullptr;
-    accurate_residual<T>(context, *problem.A->stored(), B, V, theta, R);
+  if constexpr (kSharper<T, Ctx>) {
+    const CsrView<double, HostSpace>* B = problem.B != nullptr ? problem.B->stored() : nullptr;
+    accurate_residual(context, *problem.A->stored(), B, V, theta, R);
   }
 }
 
-template <Scalar T>
 double accurate_error(const AccurateParts& pair, const ValueErrors& errors) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!(std::abs(pair.lambda) > errors.rounding)) return kInfinity;
@@ -63,13 +65,10 @@ double accurate_error(const AccurateParts& pair, const ValueErrors& errors) {
   if (!(gap > kClearGap * std::max(pair.noise, errors.rounding))) return kInfinity;
   const double moved = std::abs(pair.lambda - pair.theta);  // xᵀr/xᵀBx
   const double sizes = std::abs(pair.lambda) + moved * pair.size_B + pair.dot;
-  const double rounding = EigenConvergence::kRoundingOfValues * kEpsilon<T> * sizes +
-                          kEpsilon<double> * errors.rounding;
+  const double rounding =
+      EigenConvergence::kRoundingOfValues * kEpsilon * sizes + kEpsilon * errors.rounding;
   return std::max(kAsymmetry * pair.bound + pair.displacement + rounding, errors.placing);
 }
-
-template double accurate_error<float>(const AccurateParts&, const ValueErrors&);
-template double accurate_error<double>(const AccurateParts&, const ValueErrors&);
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                             \
   template bool needs_accuracy(Ctx&, const EigenProblem<T, Ctx>&, const ErrorNorms<T, Ctx>&,   \

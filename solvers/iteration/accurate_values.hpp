@@ -10,14 +10,15 @@
 /// xᵀr/xᵀBx, and only ‖r‖²/gap is left. The rounding of x itself is part of r.
 namespace heddle::detail {
 
-/// Whether rounding costs a value digits that `take_accurate_residuals` can save: on the host, for
-/// a stored A and B. `sizes_A`: of `ErrorNorms::measure_sizes_A`. `scratch`: as many numbers.
+/// Whether rounding costs a value digits that `take_accurate_residuals` can save: in double
+/// precision on the host, for a stored A and B. `sizes_A`: of `ErrorNorms::measure_sizes_A`.
+/// `scratch`: as many numbers.
 template <Scalar T, class Ctx>
 bool needs_accuracy(Ctx& context, const EigenProblem<T, Ctx>& problem,
                     const ErrorNorms<T, Ctx>& norms, SmallView<double, typename Ctx::Space> sizes_A,
                     SmallView<double, HostSpace> scratch, std::span<const double> values);
 
-/// R = A V − B V diag(theta) with sums in twice the precision, on the host.
+/// R = A V − B V diag(theta) with sums in twice the precision, where `needs_accuracy`.
 template <Scalar T, class Ctx>
 void take_accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
                              ConstBlockView<T, typename Ctx::Space> V, const double* theta,
@@ -37,7 +38,6 @@ struct AccurateParts {
 
 /// A bound of the whole error of a value. Infinite where no gap is known, and for values that are
 /// zero to rounding: what is left of them stems from rounded entries of A and says nothing.
-template <Scalar T>
 double accurate_error(const AccurateParts& pair, const ValueErrors& errors);
 
 }  // namespace heddle::detail

@@ -311,16 +311,15 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   for (std::size_t i = 0; i < residuals_.size(); ++i) {
     noise = std::max(noise, rounding_of(convergence, i));
   }
-  errors.accurate =
-      accurate_error<T>({.lambda = values_[j],
-                         .theta = ritz_values_[j],
-                         .bound = measured,
-                         .spread = bounds_.spread(static_cast<Index>(j)),
-                         .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
-                         .size_B = sizes_of_rows(convergence, j).B,
-                         .noise = noise,
-                         .displacement = std::abs(corrections_[j]) + displacements_[j]},
-                        errors);
+  errors.accurate = accurate_error({.lambda = values_[j],
+                                    .theta = ritz_values_[j],
+                                    .bound = measured,
+                                    .spread = bounds_.spread(static_cast<Index>(j)),
+                                    .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
+                                    .size_B = sizes_of_rows(convergence, j).B,
+                                    .noise = noise,
+                                    .displacement = std::abs(corrections_[j]) + displacements_[j]},
+                                   errors);
   return errors;
 }
 

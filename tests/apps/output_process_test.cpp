@@ -239,7 +239,7 @@ TEST_F(OutputProcess, ResultsOfAnotherProblemAreNotReplacedInSilence) {
             another + "problem.matrix: " + (folder_.path() / "b.mtx").string() + "\n");
   write_diagonal("a.mtx", {9, 2, 3, 4, 5, 6, 7, 8});
   EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 3}\n"),
-            another + "other contents of " + kA + "\n");
+            another + "other contents of a.mtx\n");
   // A run that fails in between hides nothing.
   EXPECT_EQ(solve("problem: {matrix: gone.mtx}\noutput: {directory: out}\n").exit_code, 2);
   EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 2}\n"), another + "solver.nev: 3\n");

@@ -48,8 +48,8 @@ TEST(AccurateResidual, HasAllDigitsWhereTermsCancel) {
     const auto A = matrix(context, t, beta, e, b);
     const auto B = matrix(context, 1, beta, std::vector<long>(kRows), std::vector<long>(kRows));
     const CsrView<double, HostSpace> mass = B.view();
-    detail::accurate_residual<double>(context, A.view(), beta == 1 ? nullptr : &mass,
-                                      std::as_const(X).view(), theta.data(), R.view());
+    detail::accurate_residual(context, A.view(), beta == 1 ? nullptr : &mass,
+                              std::as_const(X).view(), theta.data(), R.view());
     for (Index i = 0; i < kRows; ++i) {
       const auto at = static_cast<std::size_t>(i);
       for (Index j = 0; j < kCols; ++j) {
