@@ -79,7 +79,7 @@ function(heddle_module name)
     target_precompile_headers(heddle_${name} REUSE_FROM heddle_headers)
   endif()
 
-  list(TRANSFORM ARG_PUBLIC_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE headers)
+  list(TRANSFORM ARG_PUBLIC_HEADERS PREPEND ${include_dir}/heddle/${name}/ OUTPUT_VARIABLE headers)
   set_property(GLOBAL APPEND PROPERTY heddle_public_headers ${headers})
   if(HEDDLE_INSTALL)
     install(TARGETS heddle_${name} EXPORT heddleTargets)

@@ -111,8 +111,18 @@ def filtered_paragraph(lines):
     return result
 
 
+def without_special_members(lines):
+    """The lines with empty ones for special members and for their comments."""
+    result = list(lines)
+    for i in (i for i, line in enumerate(lines) if SPECIAL.fullmatch(line)):
+        result[i], at = "", i - 1
+        while at >= 0 and is_comment(result[at]):
+            result[at], at = "", at - 1
+    return result
+
+
 def filtered(text):
-    lines = ["" if SPECIAL.fullmatch(line) else line for line in text.split("\n")]
+    lines = without_special_members(text.split("\n"))
     result, paragraph = [], []
     for line in lines + [""]:
         if line.strip():
