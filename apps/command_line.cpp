@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <deque>
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/version.hpp>
@@ -48,6 +49,12 @@ class SolverOptions {
     for (auto& [key, option, words] : values_) {
       if (option->count() > 0) line_.settings.push_back({key, words});
     }
+    if (range_.empty()) return std::move(line_);
+    for (const Setting& setting : line_.settings) {
+      if (setting.key->path != "solver.interval") continue;
+      throw InvalidArgument("--range-hz and --interval are two ways to name one interval");
+    }
+    line_.settings.push_back(interval_of_frequencies(range_));
     return std::move(line_);
   }
 
@@ -81,6 +88,15 @@ class SolverOptions {
                          ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
                          ->group("Keys of the configuration");
     }
+    if (takes_interval()) {
+      app_.add_option("--range-hz", range_,
+                      "solver.interval in cycles per unit of time: all pairs with F1 <= "
+                      "sqrt(lambda)/(2 pi) <= F2")
+          ->type_size(2)
+          ->expected(1)
+          ->type_name("F1 F2")
+          ->group("Keys of the configuration");
+    }
     app_.add_option("--set", line_.overrides,
                     "any key, e.g. solver.nev=20; VALUE is YAML, files in it are relative to the "
                     "current folder; may be given again, and overrides the other options")
@@ -89,6 +105,11 @@ class SolverOptions {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false)
         ->group("Keys of the configuration");
+  }
+
+  bool takes_interval() const {
+    return std::any_of(values_.begin(), values_.end(),
+                       [](const KeyValue& value) { return value.key->path == "solver.interval"; });
   }
 
   void modes() {
@@ -124,7 +145,8 @@ class SolverOptions {
   bool takes_matrix_;
   CommandLine line_;
   std::string keys_format_;
-  std::deque<KeyValue> values_;  // CLI11 keeps their addresses
+  std::vector<std::string> range_;  // of --range-hz
+  std::deque<KeyValue> values_;     // CLI11 keeps their addresses
 };
 
 void print_keys(const std::string& format, const SolverProgram& program) {

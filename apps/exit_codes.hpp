@@ -14,7 +14,8 @@ namespace heddle::apps {
 
 /// Exit codes of all executables. Results, history and the reason for the end are written for
 /// `converged`, `not_converged`, `breakdown`, `verification_failed` and `interrupted`. The other
-/// codes except `usage` leave a result.json with the reason.
+/// codes except `usage` leave a result.json with the reason, `input` only in a folder that is there
+/// or was named.
 enum class ExitCode : int {
   converged = 0,      ///< and verified; for executables that solve nothing: success
   usage = 1,          ///< command line or configuration

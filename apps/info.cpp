@@ -13,6 +13,7 @@
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -72,7 +73,9 @@ std::string answer(const InfoCommandLine& arguments) {
   const std::string name = arguments.transform == "none"
                                ? arguments.matrix
                                : fmt::format("{} of {}", arguments.transform, arguments.matrix);
-  MatrixReport report = inspect(context, name, std::as_const(A).view(), {1, 4, 8, 16, 32, 64});
+  const std::vector<Index> widths =
+      arguments.products ? std::vector<Index>{1, 4, 8, 16, 32, 64} : std::vector<Index>{};
+  MatrixReport report = inspect(context, name, std::as_const(A).view(), widths);
   if (arguments.multigrid) {
     const CsrView<double, HostSpace> view = std::as_const(A).view();
     const auto offsets = static_cast<std::size_t>(view.rows + 1);

@@ -25,6 +25,13 @@ constexpr auto kLiveInterval = std::chrono::milliseconds(100);
 constexpr std::string_view kClearLine = "\r\x1b[K";
 constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
+/// Whether the stream of this descriptor is a terminal that knows control sequences.
+bool is_terminal(int descriptor) noexcept {
+  const char* terminal = std::getenv("TERM");
+  const bool capable = terminal != nullptr && std::string_view(terminal) != "dumb";
+  return capable && isatty(descriptor) == 1;
+}
+
 /// The columns of the terminal on stderr that a line may fill. The last one stays free, because
 /// some terminals begin a new line after it.
 std::size_t terminal_width() noexcept {
@@ -51,9 +58,56 @@ std::string fitted(std::string_view text, std::size_t width) {
 
 ProgressStyle progress_style(bool quiet) noexcept {
   if (quiet) return ProgressStyle::silent;
-  const char* terminal = std::getenv("TERM");
-  const bool capable = terminal != nullptr && std::string_view(terminal) != "dumb";
-  return capable && isatty(STDERR_FILENO) == 1 ? ProgressStyle::live : ProgressStyle::lines;
+  return is_terminal(STDERR_FILENO) ? ProgressStyle::live : ProgressStyle::lines;
+}
+
+bool shows_bold(int descriptor) noexcept {
+  const char* plain = std::getenv("NO_COLOR");
+  return (plain == nullptr || *plain == '\0') && is_terminal(descriptor);
+}
+
+StageClock::StageClock(std::chrono::milliseconds period)
+    : period_(period), thread_([this] { tick(); }) {}
+
+StageClock::~StageClock() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void StageClock::begin(std::string_view stage) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stage.empty() && stage_.empty()) return;
+    stage_ = stage;
+    begun_ = Clock::now();
+    next_ = begun_ + period_;
+  }
+  changed_.notify_one();
+}
+
+void StageClock::tick() {
+  std::unique_lock lock(mutex_);
+  while (!ends_) {
+    if (stage_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    changed_.wait_until(lock, next_);
+    if (ends_ || stage_.empty() || Clock::now() < next_) continue;
+    next_ += period_;
+    const std::string line =
+        fmt::format("{}, {:.0f} s\n", fitted(stage_, kAnyWidth), seconds_since(begun_));
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);
+  }
+}
+
+Progress::Progress(ProgressStyle style, std::chrono::milliseconds period) : style_(style) {
+  if (style == ProgressStyle::lines) stages_.emplace(period);
 }
 
 void Progress::update_rate(const IterationRecord& record) {
@@ -96,6 +150,7 @@ void Progress::show_line(const MonitorState& state) {
 }
 
 void Progress::show(const MonitorState& state) {
+  if (stages_) stages_->begin("");
   update_rate(state.record);
   show_line(state);
   if (style_ != ProgressStyle::live) return;
@@ -107,6 +162,7 @@ void Progress::show(const MonitorState& state) {
 
 void Progress::begin_stage(std::string_view name) {
   spdlog::trace(name);
+  if (stages_) stages_->begin(name);
   if (style_ == ProgressStyle::live) rewrite(fitted(name, terminal_width()));
 }
 
@@ -117,6 +173,7 @@ void Progress::rewrite(const std::string& text) {
 }
 
 void Progress::clear() noexcept {
+  if (stages_) stages_->begin("");
   if (line_open_) std::fwrite(kClearLine.data(), 1, kClearLine.size(), stderr);
   line_open_ = false;
 }

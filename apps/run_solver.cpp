@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <heddle/apps/report/history_files.hpp>
 #include <heddle/apps/report/levels.hpp>
 #include <heddle/apps/report/output_files.hpp>
+#include <heddle/apps/report/replaced.hpp>
 #include <heddle/apps/report/result_files.hpp>
 #include <heddle/apps/run_log.hpp>
 #include <heddle/apps/run_solver.hpp>
@@ -44,6 +46,18 @@ void print(const CommandLine& line, const std::string& text) {
   spdlog::trace(text.substr(0, text.find_last_not_of('\n') + 1));
   if (line.json != kStandardOutput) return print(stdout, text);
   if (!line.quiet) print(stderr, text);
+}
+
+/// Prints the table of results like other text. On a terminal, certain digits are bold.
+void print_table(const CommandLine& line, const Config& config, const Solution& result) {
+  const SolverType solver = config.request.method;
+  TableStyle style{config.output.unit};
+  const std::string plain = result_table(result, solver, style);
+  const bool on_stderr = line.json == kStandardOutput;
+  style.bold = shows_bold(on_stderr ? STDERR_FILENO : STDOUT_FILENO);
+  if (!style.bold || (on_stderr && line.quiet)) return print(line, plain);
+  spdlog::trace(plain.substr(0, plain.size() - 1));
+  print(on_stderr ? stderr : stdout, result_table(result, solver, style));
 }
 
 /// The device that the configuration requests. Throws a `DeviceError` that names the key.
@@ -100,6 +114,7 @@ struct Run {
   Progress& progress;
   Report report{};
   std::optional<OutputFiles> files{};  // from the time on when all inputs are known to be usable
+  std::string replaced{};              // what earlier results in the folder are of
 };
 
 /// Solves the problem with progress on stderr and in the files of the history. A signal ends the
@@ -159,7 +174,8 @@ void report_results(Run& run, Device& device) {
   const CommandLine& line = run.line;
   const Report& report = run.report;
   const SolverType solver = run.config.request.method;
-  print(line, result_table(report.result, solver) + summary_line(report, solver));
+  print_table(line, run.config, report.result);
+  print(line, summary_line(report, solver));
   if (line.profile) print(line, profile_table(report.result.profile));
   if (line.profile && !report.result.preconditioner_levels.empty()) {
     print(line, levels_table(report.result.preconditioner_levels));
@@ -168,8 +184,12 @@ void report_results(Run& run, Device& device) {
   const std::string json = result_json(run.config, report);
   write_results(*run.files, device, run.config, report, json);
   give_json(line, json);
-  print(line, fmt::format("results in {}\n", run.config.output.directory.string()) +
-                  checkpoint_hint(run.config.request.checkpoint));
+  const std::string folder = run.config.output.directory.string();
+  const std::string results =
+      run.replaced.empty()
+          ? fmt::format("results in {}\n", folder)
+          : fmt::format("results in {}, replacing those of {}\n", folder, run.replaced);
+  print(line, results + checkpoint_hint(run.config.request.checkpoint));
 }
 
 /// The rows of this process where the processes make their own rows of all matrices, else an empty
@@ -228,6 +248,7 @@ ExitCode carry_out(Run& run) {
     give_json(run.line, plan_json(plan));
     return ExitCode::converged;
   }
+  run.replaced = describe_replaced(config.output.directory, config, report.inputs);
   run.files.emplace(config.output.directory);
   run.files->start(result_file_names());
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
@@ -239,6 +260,15 @@ ExitCode carry_out(Run& run) {
   return exit_code(report.result.status);
 }
 
+/// Whether a run that cannot read its input would make a folder that nobody has asked for.
+bool would_make_default_folder(const Run& run, const Failure& failure) {
+  const ConfigNode* output = run.config.given.find("output");
+  const bool named = output != nullptr && output->find("directory") != nullptr;
+  std::error_code unknown;
+  return failure.code == ExitCode::input && !run.files && !named &&
+         !std::filesystem::exists(run.config.output.directory, unknown);
+}
+
 /// Writes what is known of a run that failed, where the output folder can be written. A wrong
 /// configuration leaves no files, because it may name the wrong folder.
 void report_failure(Run& run, const Failure& failure) noexcept {
@@ -248,6 +278,7 @@ void report_failure(Run& run, const Failure& failure) noexcept {
     if (failure.code == ExitCode::usage || run.line.validate) return;
     if (run.report.inputs.empty()) run.report.inputs = input_sums(run.config);
     give_json(run.line, failure_json(run.config, run.report, failure));
+    if (would_make_default_folder(run, failure)) return;
     if (!run.files) run.files.emplace(run.config.output.directory);
     write_failure(*run.files, run.config, run.report, failure);
   } catch (...) {  // the failure itself is reported on stderr by the caller

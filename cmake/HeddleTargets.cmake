@@ -78,6 +78,8 @@ function(heddle_module name)
   if(TARGET heddle_headers)
     target_precompile_headers(heddle_${name} REUSE_FROM heddle_headers)
   endif()
+  # Sources that depend on the build are added after this call.
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL heddle_join_sources heddle_${name})")
 
   list(TRANSFORM ARG_PUBLIC_HEADERS PREPEND ${include_dir}/heddle/${name}/ OUTPUT_VARIABLE headers)
   set_property(GLOBAL APPEND PROPERTY heddle_public_headers ${headers})
@@ -107,6 +109,7 @@ endif()
 # spend most of their time in these sources, which are therefore optimised in it, too.
 function(heddle_isa_sources module)
   target_sources(heddle_${module} PRIVATE ${ARGN})
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(HEDDLE_SANITIZE)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2)
   endif()

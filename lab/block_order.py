@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Dense blocks of matrices before and after clustering their rows and columns, as a table of
-docs/performance.md: figure 3 of Okanovic et al., SC 2024.
+"""Dense blocks of matrices before and after clustering their rows and columns, as a table:
+figure 3 of Okanovic et al., SC 2024.
 
 Per matrix and order: the number of blocks, their standard deviation per block row, and the seconds
 that the order took to find. The last columns: the order of the fastest product by the nominal times

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks what documents name against the tree: links, files, tests, classes,
-constants, and the messages that docs/troubleshooting.md quotes. One line per finding, `file:line: what`, and exit code 1.
+constants, examples in C++, the messages that docs/troubleshooting.md quotes, figures against docs/performance/, and
+the rules for words of scripts/lib/prose.py.
+One line per finding, `file:line: what`, and exit code 1.
 
 usage: scripts/check-docs.py [ROOT]"""
 
@@ -9,7 +11,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "lib"))
+from comparisons import stale
 from layout import MODULES, sources
+from prose import findings as of_prose
 
 ROOTS = [*MODULES, "python", "lab", "tests", "scripts", "docs", "configs", "cmake"]  # of paths in documents
 NUMBER = r"[-+]?(?:\d[\d']*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
@@ -97,6 +101,21 @@ def check_messages(root, page):
             yield f"{page}:{number}: no message of the sources reads: {message}"
 
 
+def bare(code):
+    """Code without includes, comments and white space."""
+    return re.sub(r"\s+|//[^\n]*", "", re.sub(r"^#include.*$", "", code, flags=re.MULTILINE))
+
+
+def check_examples(root, page):
+    """Each example in C++ stands in a test or in examples/, which tests compile and run."""
+    text = (root / page).read_text()
+    tests = [bare(path.read_text()) for folder in ("tests", "examples")
+             for path in root.glob(f"{folder}/**/*.cpp")]
+    for block in re.finditer(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if not any(bare(block.group(1)) in test for test in tests):
+            yield f"{page}:{text.count(chr(10), 0, block.start()) + 1}: an example that stands in no test"
+
+
 def findings(root):
     paths = [root / path for path in sources(root, [*MODULES, "tests"])]
     paths += [*(root / "python/heddle").glob("*.py")]
@@ -114,8 +133,12 @@ def findings(root):
             found += [check_word(root, word, tests, names) for word in words]
             found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
+        if not is_history:
+            yield from (f"{page}:{number}: {what}" for number, what in of_prose((root / page).read_text()))
+        yield from check_examples(root, page)
         if page.name == "troubleshooting.md":
             yield from check_messages(root, page)
+    yield from stale(root)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def drawings(root, edges):
     text = "Modules:\n\n" + mermaid(modules, [(a, b) for a, b in between if a != b])
     for module in DRAWN:
         inside, own = rooms(root, module), of(module, edges)
-        text += f"\n`{module}/`: {len(inside)} rooms, {len(own)} arrows:\n\n" + mermaid(inside, own)
+        text += f"\n`{module}/`: {len(inside)} folders, {len(own)} arrows:\n\n" + mermaid(inside, own)
     return text
 
 

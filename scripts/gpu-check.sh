@@ -62,7 +62,7 @@ sanitize() { # TOOL TEST
     *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
     *-spgemm/band_*) filter='*/1.RectangularOnes:*/1.NoEntries:ColumnRow/1.*' ;;
     *-spgemm/*) filter='*/1.GridsAndBands:*/1.IrregularMatrices:*/1.ADense*:*/1.NoEntries' ;;
-    *-spmm/low_precision_*) filter='*/0.*AllPatterns:*/0.LongBlock*:*/0.*ByColumns*:NarrowCuda/0*' ;;
+    *-spmm/low_precision_*) filter='*/0.*AllPatterns:*/0.LongBlock*:LowPrecisionStepCuda/0*' ;;
     *-spmm/transposed_*) filter='*/1.Random:*/1.PowerLaw' ;;
     *-solvers/incomplete_*) filter='*/1.DoesWhatItDoesOnTheHost:*/1.IsPositiveDefinite*' ;;
     *-solvers/*) filter='*/1.*-*Matrices*' ;;
@@ -132,7 +132,9 @@ else
     tail -n 3 "$logs/spmm.log"
     step "half precision" 60 "$build/lab/low_precision_bench" elasticity3d:28,28,28 \
       stencil27:32,32,32 --band 64,512
-    cat "$logs/half-precision.log"
+    step "half precision steps" 60 "$build/lab/low_precision_bench" elasticity3d:28,28,28 \
+      stencil27:32,32,32 --steps --widths 8,16,32
+    cat "$logs"/half-precision{,-steps}.log
     if python3 -c 'import cupy' 2>/dev/null; then
       step "cupy lobpcg" 60 python3 lab/compare/cupy_solvers.py lobpcg laplace3d 100 100
       step "cupy eigsh" 60 python3 lab/compare/cupy_solvers.py eigsh 100 16

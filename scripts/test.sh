@@ -60,6 +60,8 @@ drawing_is_current() { python_is_there && python3 scripts/draw-rooms.py --check;
 
 documents_name_what_is_there() { python_is_there && python3 scripts/check-docs.py; }
 
+site_is_built() { python_is_there && python3 scripts/build-site.py; }
+
 packaging_is_sound() { python_is_there && python3 scripts/check-packaging.py; }
 
 layout_checks_can_fail() { python_is_there && python3 scripts/lib/checks_test.py; }
@@ -71,9 +73,10 @@ compile_settings_hold() { python_is_there && python3 scripts/lib/compile_test.py
 run_format() {
   check "Formatting of the C++ sources (clang-format 14)" sources_are_formatted || true
   check "Scripts (shellcheck)" scripts_are_clean || true
-  check "Layout: includes, rooms, lengths, mirrored tests" layout_is_kept || true
-  check "Drawing of the rooms in docs/architecture.md" drawing_is_current || true
-  check "Documents: links, files, tests, constants" documents_name_what_is_there || true
+  check "Layout: includes, folders, lengths, mirrored tests" layout_is_kept || true
+  check "Drawing of the folders in docs/architecture.md" drawing_is_current || true
+  check "Documents: links, files, tests, constants, figures, words" documents_name_what_is_there || true
+  check "Site of the documents (MkDocs)" site_is_built || true
   check "Packaging: Dockerfiles, recipes, CITATION.cff" packaging_is_sound || true
   check "The checks of layout, documents and packaging can fail" layout_checks_can_fail || true
   check "The closing lines of scripts/test.sh" closing_lines_are_right || true

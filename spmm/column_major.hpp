@@ -5,6 +5,16 @@
 
 namespace heddle {
 
+/// target = sourceᵀ + β target for row-major blocks, source rounded to T. With β = 0, target is not
+/// read. So it brings a block by columns into rows, and back. Queued on a GPU, where it is meant
+/// for blocks of which one side is short. The two must not share entries.
+template <Scalar T, Scalar From>
+void transpose_block(HostContext& context, ConstBlockView<From, HostSpace> source, T beta,
+                     BlockView<T, HostSpace> target);
+template <Scalar T, Scalar From>
+void transpose_block(CudaContext& context, ConstBlockView<From, DeviceSpace> source, T beta,
+                     BlockView<T, DeviceSpace> target);
+
 /// C = α A B + β C for blocks that are stored by columns: entry (i, j) lies at data[j·ld + i]. Such
 /// a block is the row-major block of its transpose, so that B is given as Bᵀ (N×cols) and C as Cᵀ
 /// (N×rows), both row-major.

@@ -41,6 +41,7 @@ const PreconditionerKind* named_preconditioner(const Config& config) {
 std::string name_in_files(std::string_view name) {
   if (name == "normal_equations") return "transform: normal_equations";
   if (name == "interval") return "which: interval";
+  if (name == "sigma") return "which: nearest";
   return detail::key_of(name);
 }
 
@@ -89,13 +90,23 @@ void check_near_null(const Config& config) {
   if (!takes) exclude_both("solver.preconditioner.type: " + type);
 }
 
+void check_sigma(const Config& config, const Origin& which) {
+  exclude(config, "which: nearest", {{"solver.interval", config.request.interval.has_value()}});
+  if (config.request.sigma) return;
+  throw ConfigError(which, "solver.which: nearest needs a solver.sigma");
+}
+
 void check_interval(const Config& config) {
   const ConfigNode* which = config.effective.find("solver")->find("which");
   const Request& solver = config.request;
   const bool wanted = which != nullptr && which->text == "interval";
+  if (which != nullptr && which->text == "nearest") return check_sigma(config, which->origin);
   if (!wanted) {
-    return exclude(config, "an end of the spectrum, use which: interval",
-                   {{"solver.interval", solver.interval.has_value()}});
+    return exclude(config,
+                   solver.sigma ? "an end of the spectrum, use which: nearest"
+                                : "an end of the spectrum, use which: interval",
+                   {{"solver.interval", solver.interval.has_value()},
+                    {"solver.sigma", solver.sigma.has_value()}});
   }
   if (!solver.interval) {
     throw ConfigError(which->origin, "solver.which: interval needs a solver.interval");

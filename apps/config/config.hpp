@@ -46,6 +46,15 @@ enum class HistoryDetail {
   pairs        ///< also pairs.csv, with the value and the residual of each pair
 };
 
+/// The unit of frequencies on the terminal, for matrices whose time is in seconds.
+enum class FrequencyUnit {
+  cycles,  ///< per unit of time of the matrices, whatever that is
+  hertz,
+  kilohertz,
+  radians,  ///< ω = √λ
+  none,     ///< eigenvalues alone
+};
+
 /// A matrix file or the structure of a generated matrix.
 struct MatrixSource {
   std::filesystem::path path;              ///< empty for generated matrices
@@ -90,6 +99,7 @@ struct OutputConfig {
   std::filesystem::path directory;            ///< relative to the current folder
   VectorFormat vectors = VectorFormat::none;  ///< of eigenvectors or the solution
   HistoryDetail history = HistoryDetail::none;
+  FrequencyUnit unit = FrequencyUnit::cycles;
   std::filesystem::path log;  ///< what is said beside the results is appended to it. Empty: no file
 };
 

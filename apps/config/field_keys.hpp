@@ -22,7 +22,7 @@ KeySpec key_of_field(const detail::Field<Owner>& field, const detail::FieldVaria
   key.path = field.path;
   key.doc = variant.doc;
   static_cast<detail::FieldForms&>(key.forms) = field.forms;
-  if (!variant.word.empty()) key.forms.words.push_back(variant.word);
+  key.forms.words.insert(key.forms.words.end(), variant.words.begin(), variant.words.end());
   key.fallback = variant.fallback.empty() ? field.fallback : variant.fallback;
   key.required = field.required;
   key.only_for = std::move(solvers);
@@ -31,8 +31,8 @@ KeySpec key_of_field(const detail::Field<Owner>& field, const detail::FieldVaria
   key.option = field.option;
   key.option_sets = field.option_sets;
   key.tuning = field.tuning;
-  key.store = [&field, owner, word = variant.word](const ConfigNode& node, Config& config) {
-    if (!word.empty() && node.text == word) return;
+  key.store = [&field, owner, words = variant.words](const ConfigNode& node, Config& config) {
+    if (std::find(words.begin(), words.end(), node.text) != words.end()) return;
     if (field.set(owner(config), given_value(node, field.forms))) return;
     throw ConfigError(node.origin, field.path + " does not accept " + node.text);
   };

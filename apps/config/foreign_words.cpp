@@ -35,14 +35,18 @@ const std::vector<ForeignWords>& table() {
       {"solver.which",
        {"sm", "smallestmagnitude", "smallestabs"},
        "'smallest', those of least value, which are those of least magnitude where A is positive "
-       "definite; else 'interval' in heddle-lanczos"},
+       "definite; else 'nearest', with solver.sigma: 0, in heddle-lanczos"},
       {"solver.which",
        {"lm", "largestmagnitude", "largestabs"},
        "'largest', those of largest value, which are those of largest magnitude where A is "
        "positive "
        "definite"},
       {"solver.which",
-       {"tm", "tr", "targetmagnitude", "targetreal", "all", "range", "window", "be", "closest"},
+       {"tm", "tr", "targetmagnitude", "targetreal", "closest", "target", "near",
+        "inside", "sigma"},
+       "'nearest', with solver.sigma: s, in heddle-lanczos"},
+      {"solver.which",
+       {"all", "range", "window", "be"},
        "'interval', with solver.interval: [a, b], in heddle-lanczos"},
       {"solver.criterion", {"rel", "eig", "eigrel", "rtol"}, "'relative'"},
       {"solver.criterion", {"abs", "atol"}, "'absolute'"},

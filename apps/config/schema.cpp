@@ -147,8 +147,8 @@ void Schema::near_null() {
   add("problem.coordinates",
       "dense file (" + usual_extensions(true) +
           "): a row of 2 or 3 numbers per node of an elastic body, whose rigid body motions "
-          "multigrid represents exactly. The matrix has 2 or 3 rows per node (displacements), or 3 "
-          "or 6 (angles, too), node by node. Generated bodies bring theirs")
+          "multigrid represents exactly; the matrix has 2 or 3 rows per node (displacements), or 3 "
+          "or 6 (angles, too), node by node; generated bodies have theirs")
       .file()
       .only_for(preconditioned)
       .tuning()
@@ -239,9 +239,8 @@ void Schema::right_hand_sides() {
 void Schema::output() {
   add("output", "what is written").section().fallback("{}");
   add("output.directory",
-      "folder of the results, relative to the current one. Known in it, in checkpoint.file and in "
-      "output.log: {name}, of this file; {solver}; {matrix}, the file or structure of A; {date}, "
-      "of "
+      "folder of the results, relative to the current one; it, checkpoint.file and output.log may "
+      "hold {name}, of this file, {solver}, {matrix}, the file or structure of A, and {date}, of "
       "the start in UTC")
       .folder()
       .fallback(std::string(kDefaultDirectory))
@@ -274,6 +273,19 @@ void Schema::output() {
                               {"pairs", HistoryDetail::pairs}},
                              [](Config& config) -> HistoryDetail& { return config.output.history; })
       .fallback("true");
+  add("output.unit",
+      "of the frequencies in the table of a pencil, for matrices in seconds; cycles: per unit of "
+      "time of the matrices; none: eigenvalues alone. result.json has cycles")
+      .choice<FrequencyUnit>({{"cycles", FrequencyUnit::cycles},
+                              {"Hz", FrequencyUnit::hertz},
+                              {"kHz", FrequencyUnit::kilohertz},
+                              {"rad/s", FrequencyUnit::radians},
+                              {"none", FrequencyUnit::none}},
+                             [](Config& config) -> FrequencyUnit& { return config.output.unit; })
+      .fallback("cycles")
+      .only_for(kEigensolvers)
+      .option("--unit")
+      .aliases({"units", "frequency_unit"});
   add("output.log", "file to which header, stages, progress, results and errors are appended")
       .new_file()
       .option("--log")

@@ -73,6 +73,10 @@ struct KeySpec {
 /// All keys in the order in which they are printed. A section comes before its keys.
 const std::vector<KeySpec>& config_schema();
 
+/// The types that have the key, "all" if it is every one. `auto` is left out: it has the keys of
+/// all.
+std::string types_of(const KeySpec& spec);
+
 /// The path of the file named by a value of the form `file`. `-` stays `-`, for standard input.
 std::filesystem::path resolve_file(const ConfigNode& node);
 

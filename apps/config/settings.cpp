@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <heddle/apps/config/settings.hpp>
 #include <heddle/apps/config/yaml.hpp>
@@ -189,6 +190,7 @@ class ValueBuilder {
 
 /// The setting as messages name it: the last name of the option and the words.
 std::string describe(const Setting& setting) {
+  if (!setting.given.empty()) return setting.given;
   const std::string_view names = setting.key->option;
   return fmt::format("{}{}{}", names.substr(names.rfind(',') + 1), names.empty() ? "" : " ",
                      fmt::join(setting.words, " "));
@@ -230,6 +232,23 @@ std::vector<KeyOption> key_options(SolverType solver) {
     options.push_back({&spec, argument_of(rows), spec.forms.interval ? 2 : 1});
   }
   return options;
+}
+
+Setting interval_of_frequencies(const std::vector<std::string>& words) {
+  constexpr double kTwoPi = 6.283185307179586;
+  const auto& schema = config_schema();
+  const auto key = std::find_if(schema.begin(), schema.end(),
+                                [](const KeySpec& spec) { return spec.path == "solver.interval"; });
+  Setting setting{&*key, {}, fmt::format("--range-hz {}", fmt::join(words, " "))};
+  for (const std::string& word : words) {
+    ConfigNode node;
+    node.kind = ConfigNode::Kind::scalar;
+    node.text = word;
+    const std::optional<double> f = as_real(node);
+    if (!f) throw InvalidArgument(fmt::format("{}: '{}' is no frequency", setting.given, word));
+    setting.words.push_back(fmt::format("{}", std::copysign(kTwoPi * kTwoPi * *f * *f, *f)));
+  }
+  return setting;
 }
 
 void apply_setting(ConfigNode& tree, const Setting& setting) {

@@ -25,7 +25,12 @@ std::vector<KeyOption> key_options(SolverType solver);
 struct Setting {
   const KeySpec* key;
   std::vector<std::string> words;
+  std::string given{};  ///< the option with its words, where it is not one of the key's
 };
+
+/// The setting of `solver.interval` to the squares (2π f)² of two frequencies, whose signs they
+/// keep. Throws `InvalidArgument` for words that are no numbers.
+Setting interval_of_frequencies(const std::vector<std::string>& words);
 
 /// Sets the value of `setting` in `tree`, and the other key that the option sets. A matrix may be
 /// given as a file or as NAME:SIZE,SIZE, as `detail::names_generator` distinguishes them. A section

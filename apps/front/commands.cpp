@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/config/json_schema.hpp>
 #include <heddle/apps/config/programs.hpp>
@@ -38,9 +40,20 @@ ExitCode completion(const std::vector<std::string>& arguments) {
   return ExitCode::converged;
 }
 
+/// Shows a page by the program man. False if that is not there or fails.
+bool show_by_man(const std::string& page) {
+  std::FILE* pipe = popen("command -v man >/dev/null && exec man -l -", "w");
+  if (pipe == nullptr) return false;
+  std::fwrite(page.data(), 1, page.size(), pipe);
+  return pclose(pipe) == 0;
+}
+
+/// The source of a page where it is not for a terminal, or where nothing can show it.
 ExitCode man(const std::vector<std::string>& arguments) {
   if (arguments.size() > 1) refuse("man", arguments, "[PAGE]");
-  fmt::print("{}", manual_page(arguments.empty() ? "heddle" : arguments.front()));
+  const std::string page = manual_page(arguments.empty() ? "heddle" : arguments.front());
+  if (isatty(STDOUT_FILENO) == 1 && show_by_man(page)) return ExitCode::converged;
+  fmt::print("{}", page);
   return ExitCode::converged;
 }
 
@@ -62,7 +75,7 @@ const std::vector<Command>& own_commands() {
        "lists the keys of a configuration; --schema: as JSON Schema for editors", config},
       {"completion", "bash|zsh", "prints the script that completes commands, options and keys",
        completion},
-      {"man", "[PAGE]", "prints a manual page; heddle man solve | man -l -", man},
+      {"man", "[PAGE]", "shows a manual page; its source where the output is no terminal", man},
       {"help", "[COMMAND]", "prints this overview, or the options of a command", help},
       {"version", "", "prints the version", version},
   };

@@ -175,7 +175,7 @@ std::string zsh_text(std::string_view text) {
 
 std::string zsh_action(const OptionHelp& option) {
   if (option.value == "KEY=VALUE") return ":KEY=VALUE:_heddle_set";
-  if (option.value == "A B") return ":A: :B: ";
+  if (option.value == "A B" || option.value == "F1 F2") return ":from: :to: ";
   const std::vector<std::string> words = words_of(option);
   const std::string message = zsh_text(option.value);
   if (takes_path(option)) return fmt::format(":{}:_files", message);

@@ -16,6 +16,7 @@ Examples:
   heddle-info bcsstk17.mtx.gz
   heddle-info SuiteSparse:HB/bcsstk17
   heddle-info laplace3d:64,64,64
+  heddle-info laplace3d:64,64,64 --products
   heddle-info rmat:16:8 --transform laplacian
   heddle-info laplace2d:300,300 --spectrum --bins 40
   heddle-info elasticity3d:24,24,24 --multigrid
@@ -47,6 +48,10 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
                "take the Laplacian of a directed graph: both directions of an edge get the larger "
                "of the two weights");
   add_first_line_option(app, line.first_line);
+  app.add_flag(
+      "--products", line.products,
+      "add what matters for products with a block: row lengths, bandwidth, blocks, and the "
+      "kernels on the host and, predicted, on a GPU");
   CLI::Option* spectrum = app.add_flag(
       "--spectrum", line.spectrum, "estimate how many eigenvalues of a symmetric matrix lie where");
   app.add_option("--bins", line.bins,
@@ -72,7 +77,7 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
 }
 
 constexpr const char* kSummary =
-    "Says what a sparse matrix is like and which kernel would multiply it by N columns.";
+    "Says what a sparse matrix is like: size, symmetry, definiteness, eigenvalues, products.";
 
 }  // namespace
 

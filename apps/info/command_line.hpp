@@ -15,6 +15,7 @@ struct InfoCommandLine {
   std::string weights = "stored";
   bool symmetrize = false;
   FirstLine first_line = FirstLine::automatic;
+  bool products = false;
   bool spectrum = false;
   Index bins = 20;
   bool multigrid = false;

@@ -3,6 +3,7 @@
 #include <heddle/apps/info/matrix_report.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/spectrum/lanczos_bounds.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <span>
@@ -12,6 +13,9 @@ namespace heddle::apps {
 namespace {
 
 using MatrixView = CsrView<double, HostSpace>;
+
+/// Steps of Lanczos' method for the ends of the spectrum.
+constexpr Index kSteps = 40;
 
 DiagonalReport inspect_diagonal(std::span<const double> diagonal) {
   DiagonalReport report;
@@ -26,9 +30,9 @@ DiagonalReport inspect_diagonal(std::span<const double> diagonal) {
 }
 
 /// The union of Gershgorin's discs on the real line: a_ii ± Σ_{j≠i} |a_ij|.
-SpectrumBounds gershgorin_bounds(const MatrixView& A, std::span<const double> diagonal) {
+SpectrumEnds gershgorin_bounds(const MatrixView& A, std::span<const double> diagonal) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  SpectrumBounds bounds{kInfinity, -kInfinity};
+  SpectrumEnds bounds{kInfinity, -kInfinity};
   for (Index i = 0; i < A.rows; ++i) {
     double radius = 0;
     for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
@@ -49,10 +53,26 @@ void inspect_square(HostContext& context, const MatrixView& A, MatrixReport& rep
   const Buffer<double, HostSpace> entries = extract_diagonal(context, A);
   const std::span<const double> diagonal(entries.data(), entries.size());
   report.diagonal = inspect_diagonal(diagonal);
-  if (report.symmetric) report.gershgorin = gershgorin_bounds(A, diagonal);
+  if (!report.symmetric) return;
+  report.gershgorin = gershgorin_bounds(A, diagonal);
+  const auto ends =
+      detail::lanczos_bounds<double>(context, DistributedCsrView<double, HostSpace>(A), kSteps);
+  report.ritz = SpectrumEnds{ends.smallest_ritz, ends.largest_ritz};
 }
 
 }  // namespace
+
+std::string definiteness(const MatrixReport& report) {
+  const SpectrumEnds& ritz = *report.ritz;
+  const double rounding =
+      100 * std::numeric_limits<double>::epsilon() * std::max(report.norm_1, 0.0);
+  if (report.gershgorin->lower > 0) return "positive definite (Gershgorin)";
+  if (report.gershgorin->upper < 0) return "negative definite (Gershgorin)";
+  if (ritz.lower < -rounding && ritz.upper > rounding) return "no, eigenvalues of both signs";
+  if (ritz.lower < -rounding) return "no positive eigenvalue was seen, negative ones were";
+  return report.gershgorin->lower == 0 ? "at least positive semidefinite (Gershgorin)"
+                                       : "no negative eigenvalue was seen, which proves nothing";
+}
 
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths) {
@@ -64,6 +84,7 @@ MatrixReport inspect(HostContext& context, std::string name, CsrView<double, Hos
     report.largest_entry = std::max(report.largest_entry, std::abs(A.values[k]));
   }
   if (A.rows == A.cols) inspect_square(context, A, report);
+  if (widths.empty()) return report;
   const SpmmPlan<double, HostContext> plan(context, A);
   for (const Index N : widths) {
     const DeviceSpeed device;

@@ -21,8 +21,8 @@ struct DiagonalReport {
       0;  ///< row of the first of these, 0-based; meaningless if there is none
 };
 
-/// An interval that contains the spectrum of a symmetric matrix.
-struct SpectrumBounds {
+/// Two numbers about the ends of the spectrum of a symmetric matrix.
+struct SpectrumEnds {
   double lower = 0;
   double upper = 0;
 };
@@ -45,19 +45,25 @@ struct MatrixReport {
   double largest_entry = 0;            ///< max |a_ij|
   bool symmetric = false;              ///< to the bit
   std::optional<Asymmetry> asymmetry;  ///< of a square matrix that is not symmetric: the worst pair
-  std::optional<DiagonalReport> diagonal;    ///< of a square matrix with rows
-  std::optional<SpectrumBounds> gershgorin;  ///< of a symmetric matrix with rows
-  std::vector<KernelReport> kernels;         ///< one entry per width
-  std::optional<SpectrumReport> spectrum;    ///< if it was requested
-  std::vector<OperatorLevel> levels;         ///< of multigrid, if they were requested
+  std::optional<DiagonalReport> diagonal;  ///< of a square matrix with rows
+  std::optional<SpectrumEnds> gershgorin;  ///< of a symmetric matrix with rows: contain it
+  std::optional<SpectrumEnds> ritz;        ///< likewise: lie in it, near its ends
+  std::vector<KernelReport> kernels;       ///< one entry per width
+  std::optional<SpectrumReport> spectrum;  ///< if it was requested
+  std::vector<OperatorLevel> levels;       ///< of multigrid, if they were requested
 };
 
-/// Inspects A except for its spectrum and its levels. The report uses `name` for A. Kernels of a
-/// GPU are chosen for the device of `DeviceSpeed`'s defaults.
+/// Inspects A except for its density of eigenvalues and its levels. The report uses `name` for A.
+/// Without `widths` no kernels are looked for. Kernels of a GPU are chosen for the device of
+/// `DeviceSpeed`'s defaults.
 MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
                      const std::vector<Index>& widths);
 
-/// The report as aligned text for a terminal. Rows and columns count from 1, as in Matrix Market
+/// What is known of the signs of the eigenvalues of a symmetric matrix with rows, in words.
+std::string definiteness(const MatrixReport& report);
+
+/// The report as aligned text for a terminal. What matters for products follows if there are
+/// kernels. Rows and columns count from 1, as in Matrix Market
 /// files.
 std::string to_text(const MatrixReport& report);
 

@@ -59,9 +59,13 @@ std::string diagonal_text(const DiagonalReport& diagonal) {
                      diagonal.first_not_positive + 1, range);
 }
 
-std::string spectrum_text(const SpectrumBounds& bounds) {
-  return fmt::format("within [{:.6g}, {:.6g}] (Gershgorin){}", bounds.lower, bounds.upper,
-                     bounds.lower > 0 ? ": positive definite" : "");
+std::string spectrum_text(const MatrixReport& report) {
+  const SpectrumEnds& ritz = *report.ritz;
+  const SpectrumEnds& bounds = *report.gershgorin;
+  return fmt::format(
+      "smallest at most {:.6g}, largest at least {:.6g} (Lanczos); all within "
+      "[{:.6g}, {:.6g}] (Gershgorin)",
+      ritz.lower, ritz.upper, bounds.lower, bounds.upper);
 }
 
 std::string rows_text(const MatrixFeatures& f) {
@@ -89,23 +93,29 @@ std::vector<Line> describe(const MatrixReport& report) {
   if (!report.symmetric && f.rows == f.cols) {
     lines.emplace_back("pattern", f.symmetric_pattern ? "symmetric" : "not symmetric");
   }
+  if (report.ritz) {
+    lines.emplace_back("definite", definiteness(report));
+    lines.emplace_back("eigenvalues", spectrum_text(report));
+  }
   if (report.diagonal) lines.emplace_back("diagonal", diagonal_text(*report.diagonal));
   lines.emplace_back("norm", fmt::format("{:.6g} (largest column sum), largest entry {:.6g}",
                                          report.norm_1, report.largest_entry));
-  if (report.gershgorin) lines.emplace_back("eigenvalues", spectrum_text(*report.gershgorin));
-  lines.emplace_back("row lengths", rows_text(f));
-  lines.emplace_back("bandwidth", fmt::format("{}; from first to last entry a row spans {:.1f} "
-                                              "columns in the mean",
-                                              f.bandwidth, f.mean_bandwidth));
-  lines.emplace_back(
-      "block fill", fmt::format("{:.3f} of 2x2 blocks, {:.3f} of 3x3, {:.3f} of 4x4, {:.3f} of 8x8",
-                                f.block_fill_2, f.block_fill_3, f.block_fill_4, f.block_fill_8));
-  lines.emplace_back("reuse",
-                     fmt::format("each column met {:.2f} times in 8 rows, {:.2f} in 32, "
-                                 "{:.2f} in 128, {:.2f} in 2048, {:.2f} in 32768",
-                                 f.reuse_8, f.reuse_32, f.reuse_128, f.reuse_2048, f.reuse_32768));
   lines.emplace_back("memory", memory_text(f));
   return lines;
+}
+
+/// What matters for products with the matrix.
+std::vector<Line> describe_structure(const MatrixFeatures& f) {
+  return {{"row lengths", rows_text(f)},
+          {"bandwidth", fmt::format("{}; from first to last entry a row spans {:.1f} columns in "
+                                    "the mean",
+                                    f.bandwidth, f.mean_bandwidth)},
+          {"block fill",
+           fmt::format("{:.3f} of 2x2 blocks, {:.3f} of 3x3, {:.3f} of 4x4, {:.3f} of 8x8",
+                       f.block_fill_2, f.block_fill_3, f.block_fill_4, f.block_fill_8)},
+          {"reuse", fmt::format("each column met {:.2f} times in 8 rows, {:.2f} in 32, "
+                                "{:.2f} in 128, {:.2f} in 2048, {:.2f} in 32768",
+                                f.reuse_8, f.reuse_32, f.reuse_128, f.reuse_2048, f.reuse_32768)}};
 }
 
 /// A table of one backend's kernels. A reason equal to that of the previous line is not repeated.
@@ -125,6 +135,24 @@ void append_kernels(fmt::memory_buffer& text, const char* title, const MatrixRep
                    above != nullptr && *above == reason ? "as above" : reason);
     above = &reason;
   }
+}
+
+void append_lines(fmt::memory_buffer& text, const std::vector<Line>& lines) {
+  for (const auto& [label, value] : lines) {
+    fmt::format_to(std::back_inserter(text), "{:<13}{}\n", label, value);
+  }
+}
+
+void append_products(fmt::memory_buffer& text, const MatrixReport& report) {
+  append_lines(text, describe_structure(report.features));
+  append_kernels(
+      text, "SpMM with N columns on the host", report,
+      [](const KernelReport& line) -> const std::string& { return line.host; },
+      [](const KernelReport& line) -> const std::string& { return line.host_reason; });
+  append_kernels(
+      text, "SpMM with N columns on a GPU", report,
+      [](const KernelReport& line) -> const std::string& { return line.cuda; },
+      [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
 }
 
 nlohmann::ordered_json kernels_json(const MatrixReport& report) {
@@ -169,17 +197,8 @@ nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
 
 std::string to_text(const MatrixReport& report) {
   fmt::memory_buffer text;
-  for (const auto& [label, value] : describe(report)) {
-    fmt::format_to(std::back_inserter(text), "{:<13}{}\n", label, value);
-  }
-  append_kernels(
-      text, "SpMM with N columns on the host", report,
-      [](const KernelReport& line) -> const std::string& { return line.host; },
-      [](const KernelReport& line) -> const std::string& { return line.host_reason; });
-  append_kernels(
-      text, "SpMM with N columns on a GPU", report,
-      [](const KernelReport& line) -> const std::string& { return line.cuda; },
-      [](const KernelReport& line) -> const std::string& { return line.cuda_reason; });
+  append_lines(text, describe(report));
+  if (!report.kernels.empty()) append_products(text, report);
   if (report.spectrum) append_spectrum(text, *report.spectrum);
   if (!report.levels.empty()) {
     fmt::format_to(std::back_inserter(text), "\nLevels of multigrid\n{}",
@@ -233,7 +252,11 @@ std::string to_json(const MatrixReport& report) {
   if (report.gershgorin) {
     json["gershgorin"] = {report.gershgorin->lower, report.gershgorin->upper};
   }
-  json["kernels"] = kernels_json(report);
+  if (report.ritz) {
+    json["ritz"] = {report.ritz->lower, report.ritz->upper};
+    json["definite"] = definiteness(report);
+  }
+  if (!report.kernels.empty()) json["kernels"] = kernels_json(report);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);
   if (!report.levels.empty()) json["multigrid"] = levels_json(report.levels);
   return json.dump(2) + "\n";

@@ -3,6 +3,7 @@
 #include <heddle/apps/config/config.hpp>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/report/run_facts.hpp>
+#include <heddle/apps/report/value_table.hpp>
 #include <heddle/drivers/plan/solve_plan.hpp>
 #include <heddle/drivers/problem/solution.hpp>
 #include <optional>
@@ -64,9 +65,9 @@ std::string plan_json(const SolvePlan& plan);
 
 /// An aligned table of the results: eigenvalues with their residuals, or residuals and backward
 /// errors of the columns of a linear system, or those of the normal equations and ‖b − A x‖. Modes
-/// of a pencil have their frequencies, and rows that have not converged are marked. A long table is
-/// shortened to its first and last lines.
-std::string result_table(const Solution& result, SolverType solver);
+/// of a pencil begin with their frequencies, and rows that have not converged are marked. A long
+/// table is shortened to its first and last lines.
+std::string result_table(const Solution& result, SolverType solver, TableStyle style = {});
 
 /// An aligned table with seconds, share, traffic and arithmetic of each phase that took time, and
 /// of all phases together. Bytes are the compulsory traffic of the phase's operations.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <heddle/apps/report/report.hpp>
 #include <iterator>
 #include <utility>
@@ -77,8 +76,15 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
                        interval->upper, config.request.nev);
   }
-  return fmt::format("{}, {} {} eigenpairs",
-                     problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x", config.request.nev,
+  const char* const equation = problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x";
+  if (const std::optional<double>& sigma = config.request.sigma) {
+    const Side side = config.request.side;
+    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, config.request.nev, *sigma,
+                       side == Side::both    ? ""
+                       : side == Side::above ? ", above it"
+                                             : ", below it");
+  }
+  return fmt::format("{}, {} {} eigenpairs", equation, config.request.nev,
                      chosen(config, "solver", "which"));
 }
 
@@ -90,102 +96,11 @@ std::string describe_solver(const Config& config) {
                      chosen(config, "solver", "algorithm"));
 }
 
-/// The lines of a table of results.
-struct Table {
-  std::string head;
-  std::function<std::string(std::size_t)> row;
-  int width;             // width of the second column, which also shows how many rows are omitted
-  std::string legend{};  // explains the marks of the rows
-};
-
-/// Rows whose error bound exceeds this share of the value are marked.
-constexpr double kMarkedError = 1e-6;
-
-/// Marks rows whose error bound reaches across an end of the interval.
-constexpr std::string_view kStraddles = " |";
-
-/// Decimal digits behind the point of values and of frequencies, at most.
-constexpr int kMostDigits = 14;
-constexpr int kFrequencyDigits = 5;
-
-/// The relative error from which two digits of a value are shown where it has not converged.
-constexpr double kRough = 0.1;
-
-/// The decimal digits of `value` that an error of up to `error` leaves certain, at most `most`
-/// behind the point. 0 where none is.
-std::string certain_digits(double value, double error, int most) {
-  if (!(error > 0) || !std::isfinite(value)) return fmt::format("{:.{}e}", value, most);
-  if (error >= std::abs(value)) return "0";
-  const double digits = std::floor(std::log10(std::abs(value) / error));
-  return fmt::format("{:.{}e}", value, static_cast<int>(std::min<double>(digits, most)));
-}
-
-/// The mark of row i if it has not converged. A solve that converged has no such rows, whatever its
-/// method verified.
-std::string_view unconverged_mark(const Solution& result, std::size_t i) {
-  const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
-                      result.converged[i];
-  return passes ? "" : "  not converged";
-}
-
-/// A number of row i with its certain digits. Of a row that has not converged, whose errors may be
-/// of any size, two digits at least.
-std::string shown(const Solution& result, std::size_t i, double value, double error, int most) {
-  const bool rough = !unconverged_mark(result, i).empty() && error > kRough * std::abs(value);
-  return rough ? fmt::format("{:.1e}", value) : certain_digits(value, error, most);
-}
-
-/// The table of eigenpairs or singular triplets.
-Table value_table(const Solution& result) {
-  const bool singular = !result.singular_values.empty();
-  const std::vector<double>& values = singular ? result.singular_values : result.eigenvalues;
-  const std::vector<double>& errors = result.error_bounds;
-  const auto mark = [&result, &values, &errors](std::size_t i) -> std::string_view {
-    if (i >= errors.size() || errors[i] <= kMarkedError * std::abs(values[i])) return "";
-    return result.limited_by_rounding[i] ? " ~" : " *";
-  };
-  std::string legend;
-  const auto explain = [&](std::string_view sign, std::string_view text) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (mark(i) != sign) continue;
-      fmt::format_to(std::back_inserter(legend), "{}  {}\n", sign, text);
-      return;
-    }
-  };
-  explain(" *", "the error may exceed 1e-6 of the value");
-  explain(" ~", "the error may exceed 1e-6 of the value: rounding allows no more digits");
-  const auto end_mark = [&result](std::size_t i) {
-    return i < result.straddles.size() && result.straddles[i] ? kStraddles : std::string_view();
-  };
-  if (std::find(result.straddles.begin(), result.straddles.end(), true) != result.straddles.end()) {
-    fmt::format_to(std::back_inserter(legend), "{}  an end of the interval lies within the error\n",
-                   kStraddles);
-  }
-  // Half of the relative error of λ is that of √λ.
-  const auto frequency = [&result, &values, &errors](std::size_t i) -> std::string {
-    if (result.frequencies.empty()) return "";
-    const double f = result.frequencies[i];
-    const double error = i < errors.size() ? errors[i] * std::abs(f / values[i]) / 2 : 0;
-    return fmt::format("  {:>12}", shown(result, i, f, error, kFrequencyDigits));
-  };
-  return {
-      fmt::format("{:>5}  {:>22}  {:>9}  {:>9}{}\n", "", singular ? "singular value" : "eigenvalue",
-                  "±", "residual", result.frequencies.empty() ? "" : "     frequency"),
-      [&result, &values, &errors, mark, end_mark, frequency](std::size_t i) {
-        const double error = i < errors.size() ? errors[i] : 0;
-        const double residual = i < result.residuals.size() ? result.residuals[i] : 0;
-        return fmt::format("{:>5}  {:>22}  {:>9.1e}  {:>9.1e}{}{}{}{}\n", i + 1,
-                           shown(result, i, values[i], error, kMostDigits), error, residual,
-                           frequency(i), mark(i), end_mark(i), unconverged_mark(result, i));
-      },
-      22, legend};
-}
-
-Table table_of(const Solution& result, SolverType solver) {
+Table table_of(const Solution& result, SolverType solver, TableStyle style) {
   const auto at = [](const std::vector<double>& list, std::size_t i) {
     return i < list.size() ? list[i] : 0.0;
   };
-  if (is_eigensolver(solver)) return value_table(result);
+  if (is_eigensolver(solver)) return value_table(result, style);
   const bool linear = result.residual_norms.empty();
   return {fmt::format("{:>6}  {:>8}  {:>14}\n", "column", "residual",
                       linear ? "backward error" : "|b - A x|"),
@@ -257,11 +172,11 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   return text;
 }
 
-std::string result_table(const Solution& result, SolverType solver) {
+std::string result_table(const Solution& result, SolverType solver, TableStyle style) {
   constexpr std::size_t kWholeUpTo = 24;
   constexpr std::size_t kHead = 16;
   constexpr std::size_t kTail = 4;
-  const Table table = table_of(result, solver);
+  const Table table = table_of(result, solver, style);
   const auto count = static_cast<std::size_t>(result.count());
   std::string text = table.head;
   for (std::size_t i = 0; i < count; ++i) {

@@ -68,13 +68,12 @@ void add_options(CLI::App& app, SpmmCommandLine& line, Words& words) {
       ->check(CLI::IsMember({"host", "cuda"}).description(""))
       ->type_name("host|cuda");
   app.add_option("--kernel", product.kernel,
-                 "of single and double precision: auto, or its name; an unknown one is answered "
-                 "by the names")
+                 "auto, measure, or its name; an unknown one is answered by the names")
       ->type_name("auto|NAME");
   app.add_option(
          "--order", words.order,
          "of rows and columns in blocks for tensor cores; fastest: natural or clustered, by "
-         "times measured on the GPU")
+         "predicted times")
       ->check(CLI::IsMember({"natural", "fastest"}).description(""))
       ->type_name("natural|fastest");
   app.add_option("--layout", words.layout,
@@ -109,8 +108,8 @@ void check(const SpmmProductOptions& product) {
   if (product.fastest_order && !product.on_gpu) {
     throw InvalidArgument("--order fastest is for tensor cores: add --device cuda");
   }
-  if (product.kernel != "auto" && is_narrow(product.precision)) {
-    throw InvalidArgument("--kernel is for single and double precision");
+  if (product.kernel != "auto" && is_narrow(product.precision) && !product.on_gpu) {
+    throw InvalidArgument("--kernel with half, bf16 and tf32 is for GPUs: add --device cuda");
   }
   if (!product.output.empty()) check_output_name(product.output);
 }

@@ -73,10 +73,10 @@ class Product {
       default:
         check_values(options_.scaling);
         return with_narrow_float(options_.precision, [&]<class V>(V) {
-          return finish<float>(
-              narrow_product<V>(context_, host_, std::as_const(A_).view(),
-                                converted<double>(host_, std::as_const(B_).view()),
-                                {options_.scaling, options_.fastest_order, options_.by_columns}));
+          return finish<float>(narrow_product<V>(
+              context_, host_, std::as_const(A_).view(),
+              converted<double>(host_, std::as_const(B_).view()),
+              {options_.kernel, options_.scaling, options_.fastest_order, options_.by_columns}));
         });
     }
   }
@@ -129,7 +129,6 @@ class Product {
                              .reason = product.reason,
                              .setup_seconds = product.setup_seconds,
                              .seconds = product.seconds,
-                             .storage = product.storage,
                              .order = product.order,
                              .checked = options_.check,
                              .error = {}};
@@ -190,7 +189,6 @@ std::string to_text(const SpmmProductReport& report) {
   if (!report.kernel.empty()) {
     fmt::format_to(out, "kernel: {} ({})\n", report.kernel, report.reason);
   }
-  if (!report.storage.empty()) fmt::format_to(out, "A in {}\n", report.storage);
   if (!report.order.empty()) fmt::format_to(out, "order: {}\n", report.order);
   const double flops = 2 * static_cast<double>(report.nnz) * static_cast<double>(report.columns);
   fmt::format_to(out, "time: {:.3f} ms, {:.2f} GFLOP/s, after a setup of {:.3f} ms\n",
@@ -219,7 +217,6 @@ std::string to_json(const SpmmProductReport& report) {
   };
   put("kernel", report.kernel);
   put("reason", report.reason);
-  put("storage", report.storage);
   put("order", report.order);
   json["setup_seconds"] = report.setup_seconds;
   json["seconds"] = report.seconds;

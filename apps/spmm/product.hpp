@@ -15,7 +15,7 @@ struct SpmmProductOptions {
   Index columns = 0;
   std::string output;  ///< a file for C, .npy or .mtx. Empty: none
   ProductPrecision precision = ProductPrecision::double_precision;
-  std::string kernel = "auto";  ///< in single and double precision
+  std::string kernel = "auto";  ///< of the table of the precision
   RangeScaling scaling = RangeScaling::powers_of_two;
   bool check = true;  ///< compare with the exact product
   int threads = 0;    ///< of the host; 0: by the machine
@@ -31,11 +31,10 @@ struct SpmmProductReport {
   Index nnz = 0;
   Index columns = 0;
   ProductPrecision precision = ProductPrecision::double_precision;
-  std::string kernel;  ///< its name, and why; empty in short number types
+  std::string kernel;  ///< its name, and why; empty in short number types on the host
   std::string reason;
   double setup_seconds = 0;  ///< A is inspected, rounded and copied to the GPU, B is copied to it
   double seconds = 0;        ///< of the product, B's rounding and C's scaling included
-  std::string storage;       ///< of A on a GPU in short number types, else empty
   std::string order;         ///< of A's rows and columns in blocks; empty: not in blocks
   bool checked = true;
   ProductError error;

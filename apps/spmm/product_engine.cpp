@@ -3,10 +3,10 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/column_major.hpp>
 #include <heddle/spmm/low_precision/low_precision.hpp>
+#include <heddle/spmm/model/model.hpp>
+#include <heddle/spmm/reorder/block_order.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <utility>
-#ifdef HEDDLE_HAS_CUDA
-#endif
 
 namespace heddle::apps {
 namespace {
@@ -34,19 +34,12 @@ MultiVector<T, HostSpace> transposed(HostContext& host, ConstBlockView<T, HostSp
   return result;
 }
 
-/// A plan, how it keeps A, and what its blocks are ordered by.
-template <class V, class Ctx>
-struct OrderedPlan {
-  LowPrecisionPlan<V, Ctx> plan;
-  std::string storage;
-  std::string order;
-};
-
+/// The plan, with what it says of itself in `product`.
 template <class V>
-OrderedPlan<V, HostContext> make_plan(HostContext& context, HostContext&,
-                                      CsrView<double, HostSpace> A, Index,
-                                      const NarrowOptions& options) {
-  return {{context, A, options.scaling}, "", ""};
+LowPrecisionPlan<V, HostContext> make_plan(HostContext& context, HostContext&,
+                                           CsrView<double, HostSpace> A, Index,
+                                           const NarrowOptions& options, ComputedProduct<float>&) {
+  return {context, A, {.scaling = options.scaling}};
 }
 
 template <class V>
@@ -57,18 +50,28 @@ std::vector<std::int32_t> exponents_of_columns(HostContext&,
 
 #ifdef HEDDLE_HAS_CUDA
 template <class V>
-OrderedPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
-                                      CsrView<double, HostSpace> A, Index N,
-                                      const NarrowOptions& options) {
+LowPrecisionPlan<V, CudaContext> make_plan(CudaContext& context, HostContext& host,
+                                           CsrView<double, HostSpace> A, Index N,
+                                           const NarrowOptions& options,
+                                           ComputedProduct<float>& product) {
+  constexpr BlockShape kShape = LowPrecisionPlan<V, CudaContext>::kShape;
   BlockOrdering ordering;
   if (options.fastest_order) {
-    const RowPattern pattern{A.rows, A.cols, A.nnz, A.row_offsets, A.columns};
-    ordering = fastest_block_order<V>(context, host, pattern, N);
+    const auto seconds = [&](bool gathered) {
+      return nominal_block_seconds(kShape.height, kShape.width, N, sizeof(V), gathered,
+                                   device_speed(context));
+    };
+    ordering = best_order_for_blocks(host, pattern_of(A), kShape, {seconds(false), seconds(true)});
   }
-  OrderedPlan<V, CudaContext> made{{context, host, A, options.scaling, ordering.order}, "", ""};
-  made.storage = storage_name(made.plan.storage());
-  if (!made.plan.in_rows()) made.order = reordering_name(ordering.kind);
-  return made;
+  LowPrecisionPlan<V, CudaContext> plan(context, host, A,
+                                        {.scaling = options.scaling,
+                                         .kernel = options.kernel,
+                                         .columns = N,
+                                         .order = std::move(ordering.order)});
+  product.kernel = plan.kernel();
+  product.reason = plan.reason();
+  if (plan.follows_order()) product.order = reordering_name(ordering.kind);
+  return plan;
 }
 
 template <class V>
@@ -77,17 +80,6 @@ std::vector<std::int32_t> exponents_of_columns(CudaContext& context,
   return plan.column_exponents(context);
 }
 #endif
-
-/// B by columns, in the context's memory.
-template <class Ctx>
-Buffer<double, typename Ctx::Space> placed_by_columns(Ctx& context, HostContext& host,
-                                                      ConstBlockView<double, HostSpace> B) {
-  Buffer<double, HostSpace> columns(host, static_cast<std::size_t>(B.rows() * B.cols()));
-  for (Index j = 0; j < B.cols(); ++j) {
-    for (Index i = 0; i < B.rows(); ++i) columns.data()[i + j * B.rows()] = B(i, j);
-  }
-  return place(context, std::move(columns));
-}
 
 }  // namespace
 
@@ -123,25 +115,23 @@ ComputedProduct<float> narrow_product(Ctx& context, HostContext& host, CsrView<d
                                       const NarrowOptions& options) {
   using Space = typename Ctx::Space;
   ComputedProduct<float> product;
+  const Index N = B.cols();
+  const bool by_columns = options.by_columns;
+  if (by_columns) B = transposed(host, std::as_const(B).view());
   const auto begin = Clock::now();
-  OrderedPlan<V, Ctx> ordered = make_plan<V>(context, host, A, B.cols(), options);
-  MultiVector<float, Space> Y(context, A.rows, B.cols());
-  const auto measure = [&](const auto& X) {
-    product.setup_seconds = seconds_since(begin);
-    product.seconds = seconds_of(context, [&] { ordered.plan.multiply(context, X, Y.view()); });
-  };
-  if (options.by_columns) {
-    const auto X = placed_by_columns(context, host, std::as_const(B).view());
-    measure(ColumnMajorBlock<double, Space>{X.data(), B.rows(), B.cols(), B.rows()});
-  } else {
-    const MultiVector<double, Space> X = place(context, std::move(B));
-    measure(X.view());
-  }
+  auto plan = make_plan<V>(context, host, A, N, options, product);
+  const MultiVector<double, Space> X = place(context, std::move(B));
+  MultiVector<double, Space> rows(context, by_columns ? A.cols : 0, N);
+  MultiVector<float, Space> Y(context, A.rows, N);
+  product.setup_seconds = seconds_since(begin);
+  product.seconds = seconds_of(context, [&] {
+    if (by_columns) transpose_block<double, double>(context, X.view(), 0.0, rows.view());
+    const auto by_rows = by_columns ? std::as_const(rows).view() : X.view();
+    plan.multiply(context, by_rows, Y.view());
+  });
   product.C = fetch(context, host, std::move(Y));
-  product.storage = std::move(ordered.storage);
-  product.order = std::move(ordered.order);
-  product.row_exponents = ordered.plan.row_exponents();
-  product.column_exponents = exponents_of_columns(context, ordered.plan);
+  product.row_exponents = plan.row_exponents();
+  product.column_exponents = exponents_of_columns(context, plan);
   return product;
 }
 

@@ -14,10 +14,9 @@ template <Scalar T>
 struct ComputedProduct {
   double setup_seconds = 0;  ///< the plan of A, and copies to a GPU
   double seconds = 0;        ///< of the product; on a GPU, of the second one
-  std::string kernel;        ///< its name, and why; empty in short number types
+  std::string kernel;        ///< its name, and why; empty in short number types on the host
   std::string reason;
-  std::string storage;  ///< of A on a GPU in short number types, else empty
-  std::string order;    ///< of A's rows and columns in blocks; empty: not in blocks
+  std::string order;  ///< of A's rows and columns in blocks; empty: not in blocks
   MultiVector<T, HostSpace> C;
   std::vector<std::int32_t> row_exponents;  ///< A's rows were scaled by these powers of two
   std::vector<std::int32_t> column_exponents;
@@ -35,8 +34,9 @@ ComputedProduct<T> plain_product(Ctx& context, HostContext& host, HostCsrMatrix<
                                  MultiVector<T, HostSpace> B, const PlainOptions& options);
 
 struct NarrowOptions {
+  std::string kernel = "auto";  ///< on a GPU: `LowPrecisionOptions::kernel`
   RangeScaling scaling = RangeScaling::powers_of_two;
-  /// On a GPU: A in the order that its fitted times say is the fastest. Else in the natural one.
+  /// On a GPU: A in the order that is predicted to be the fastest. Else in the natural one.
   bool fastest_order = false;
   bool by_columns = false;  ///< B is handed to the product by columns
 };

@@ -42,7 +42,7 @@ GraphNullSpace constant_null_vector(CsrView<double, HostSpace> A) {
 
 bool may_concern_null_space(const Request& request) {
   if (!is_eigensolver(request.method)) return request.preconditioner.type == "auto";
-  return request.which == Which::smallest && !request.interval;
+  return request.which == Which::smallest && !request.interval && !request.sigma;
 }
 
 std::shared_ptr<const GraphNullSpace> known_null_space(HostContext& context, const Problem& problem,

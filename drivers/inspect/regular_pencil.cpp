@@ -16,7 +16,7 @@ namespace heddle::detail {
 namespace {
 
 /// The largest ‖D^(−1/2) A z‖ and ‖D^(−1/2) s B z‖ that count as rounding errors.
-constexpr double kRounding = 1e-13;
+constexpr double kRoundedImage = 1e-13;
 
 /// Added to the diagonal of K, so that its factor exists. Each step of inverse iteration shrinks
 /// eigenvectors of K with eigenvalues μ by kShift/μ, and the null space by nothing.
@@ -97,7 +97,7 @@ class ScaledPencil {
 
   /// Whether A and B both map D^(−1/2) y to rounding errors.
   bool maps_to_zero(const Column& y) {
-    const double limit = kRounding * norm(y);
+    const double limit = kRoundedImage * norm(y);
     scale_rows<double>(context_, factors_.view(), y.view(), x_.view());
     const auto vanishes = [&](const SpmmPlan<double, HostContext>& plan, double scale) {
       plan.multiply(context_, scale, x_.view(), 0.0, product_.view());
@@ -174,7 +174,7 @@ std::optional<Column> by_conjugate_gradients(ScaledPencil& pencil, bool with_A,
     for (int step = 0; step < steps; ++step) {
       const double size = pencil.norm(y);
       if (!(size > least) || monitor.stops()) return std::nullopt;
-      if (std::sqrt(square) <= 0.1 * kRounding * size) break;
+      if (std::sqrt(square) <= 0.1 * kRoundedImage * size) break;
       pencil.apply(p, Kp, with_A);
       const double energy = pencil.dot(p, Kp);
       if (!(energy > 0)) return y;

@@ -10,7 +10,7 @@ namespace {
 constexpr double kHeld = 1e6;
 
 /// A determinant of order 2 below this share of its terms is rounding.
-constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+constexpr double kRoundedDeterminant = 8 * std::numeric_limits<double>::epsilon();
 
 using Stored = CsrView<double, HostSpace>;
 
@@ -49,7 +49,7 @@ double least_depth(const Stored& A, const std::vector<double>& diagonal,
       const double masses = mass.empty() ? 1 : std::sqrt(of(mass, i) * of(mass, j));
       const double coupling = j == i ? 0 : value / masses;
       const double square = coupling * coupling;
-      const double rounding = kRounding * square;  // of a singular submatrix
+      const double rounding = kRoundedDeterminant * square;  // of a singular submatrix
       if (!(std::min(p, q) < 0 || p * q - square < -rounding)) return;
       const double lowest = (p + q) / 2 - std::hypot((p - q) / 2, coupling);
       if (std::isfinite(lowest)) depth = std::max(depth, -lowest);

@@ -15,6 +15,7 @@
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
+#include <heddle/solvers/operators/indefinite_inverse.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
@@ -72,7 +73,11 @@ class PlacedProblem {
     if (facts.null_space && is_eigensolver(request.method)) {
       place_null_vectors(context, host, *facts.null_space, request.nev);
     }
-    if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
+    if (request.sigma && is_eigensolver(request.method)) {
+      indefinite_inverse_.emplace(A_.matrix().whole(),
+                                  B_ ? B_.matrix().whole() : CsrView<T, Space>{},
+                                  kFactorShare * host_memory_bytes());
+    } else if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
     if (!is_eigensolver(request.method) && facts.null_space && !facts.null_space->complete) {
@@ -103,6 +108,7 @@ class PlacedProblem {
 
   /// The library of the factor of A − σB that the solve took last. Empty: it took none.
   std::string factor_library() const {
+    if (indefinite_inverse_) return indefinite_inverse_->library();
     const bool factored = shifted_inverse_ && shifted_inverse_->columns_solved() > 0;
     return factored ? shifted_inverse_->library() : std::string();
   }
@@ -121,6 +127,9 @@ class PlacedProblem {
             std::as_const(null_vectors_).view(),
             guess_from_random_};
   }
+
+  /// (A − σB)⁻¹ of a request with a σ.
+  IndefiniteInverse<T, Ctx>& indefinite_inverse() { return *indefinite_inverse_; }
 
   /// The pair (A, Aᵀ) of a problem with `normal_equations`.
   AdjointPair<T, Ctx> adjoint_pair() { return {A_.product.get(), A_transposed_.product.get()}; }
@@ -283,6 +292,7 @@ class PlacedProblem {
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
+  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // of a request with a σ
   bool inner_solves_ = false;  // whether B_inverse_ is an InverseOperator
   std::unique_ptr<OperatorPreconditioner<T, Ctx>> own_preconditioner_;  // that of the problem
   std::unique_ptr<PreconditionerSchedule<T, Ctx>> schedule_;            // null: none was made

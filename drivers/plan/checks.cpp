@@ -7,7 +7,7 @@
 #include <heddle/drivers/plan/methods.hpp>
 #include <heddle/drivers/plan/request_rules.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
-#include <heddle/solvers/operators/cudss_library.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
 #include <utility>
 
 namespace heddle::detail {
@@ -23,6 +23,7 @@ void check_singular_mass(const Request& request, const Facts& facts) {
         fmt::format("the mass matrix is singular, its null space has dimension {}: {}", infinite,
                     message));
   };
+  if (request.sigma) return;
   if (request.which == Which::largest) {
     refuse("the largest eigenvalues are infinite, only the smallest ones can be found");
   }
@@ -161,6 +162,21 @@ void check_callables(const Request& request, const Facts& facts) {
   }
 }
 
+/// Rejects a σ where A − σB cannot be factored.
+void check_sigma(const Request& request, const Facts& facts) {
+  if (!request.sigma) return;
+  if (request.interval) throw RequestError("sigma", " does not go with interval");
+  const std::string_view part = callable_part(facts);
+  if (!part.empty()) {
+    throw RequestError("sigma",
+                       fmt::format(": A - sigma B must be factored, {} is a callable", part));
+  }
+  if (facts.processes == 1) return;
+  throw RequestError("sigma",
+                     ": A - sigma B must be factored, which needs whole matrices in one process: "
+                     "use one process and devices: 1");
+}
+
 /// Rejects what needs a whole matrix in one process.
 void check_distributed(const Request& request, const Facts& facts) {
   if (facts.processes == 1) return;
@@ -263,6 +279,7 @@ void check_kind(const Facts& facts, const Request& request, bool chosen) {
   check_method(request, facts);
   check_constraints(request, facts);
   check_callables(request, facts);
+  check_sigma(request, facts);
   check_distributed(request, facts);
 }
 

@@ -15,8 +15,9 @@ constexpr Index kNarrowBlock = 4;
 
 /// Whether A − σB of the problem can be factored at all.
 bool has_inverse(const Request& request, const Facts& facts) {
-  return request.which == Which::smallest && !request.interval && !facts.normal_equations &&
-         facts.A.stored && (!facts.B.given || facts.B.stored) && facts.A.rows == facts.A.cols;
+  return request.which == Which::smallest && !request.interval && !request.sigma &&
+         !facts.normal_equations && facts.A.stored && (!facts.B.given || facts.B.stored) &&
+         facts.A.rows == facts.A.cols;
 }
 
 MethodChoice choose_at_smallest_end(const Request& request, const Facts& facts,
@@ -72,6 +73,9 @@ MethodChoice choose_method(const Request& request, const Facts& facts,
     } else if (request.interval) {
       choice.request.method = Method::block_lanczos;
       choice.reason = "an interval is given";
+    } else if (request.sigma) {
+      choice.request.method = Method::block_lanczos;
+      choice.reason = "pairs nearest to sigma are wanted";
     } else if (facts.constraints.cols > 0) {
       choice.request.method = Method::lobpcg;
       choice.reason = "constraints are given";

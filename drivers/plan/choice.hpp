@@ -18,7 +18,8 @@ struct MethodChoice {
 /// Chooses the method for `request`. `Method::automatic` stands for
 ///
 ///   block CG        if there are right-hand sides
-///   block Lanczos   for an interval and, without constraints, for singular triplets, for the
+///   block Lanczos   for an interval, for pairs nearest to sigma and, without constraints, for
+///   singular triplets, for the
 ///                   largest end, and for the smallest end if B is singular or A − σB can be
 ///                   factored at a moderate cost
 ///   LOBPCG          otherwise. If it does not reach the digits, block Lanczos continues from its

@@ -3,7 +3,7 @@
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/row_order.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <utility>
 
 namespace heddle::detail {

@@ -19,6 +19,10 @@ IntervalOptions interval_options(const Request& request) {
   return {eigen_options(request), request.interval->lower, request.interval->upper};
 }
 
+NearestOptions nearest_options(const Request& request) {
+  return {eigen_options(request), *request.sigma, request.side, request.max_basis};
+}
+
 SingularOptions singular_options(const Request& request) {
   SingularOptions options;
   static_cast<EigenOptions&>(options) = eigen_options(request);

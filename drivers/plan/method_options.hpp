@@ -3,6 +3,7 @@
 #include <heddle/drivers/problem/request.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <heddle/solvers/rectangular/singular_values.hpp>
 
@@ -15,6 +16,7 @@ LobpcgOptions lobpcg_options(const Request& request);
 /// does not pay unless it was asked for.
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves = false);
 IntervalOptions interval_options(const Request& request);
+NearestOptions nearest_options(const Request& request);
 SingularOptions singular_options(const Request& request);
 BlockCgOptions block_cg_options(const Request& request);
 LeastSquaresOptions least_squares_options(const Request& request);

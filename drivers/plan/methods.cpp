@@ -71,6 +71,28 @@ MethodKind interval_row() {
   };
 }
 
+MethodKind nearest_row() {
+  return {
+      .algorithm = Algorithm::nearest,
+      .name = "nearest",
+      .solves = "A x = lambda B x, lambda nearest to sigma",
+      .suits =
+          [](const Request& request, const ProblemSizes&) {
+            return request.method == Method::block_lanczos && request.sigma.has_value();
+          },
+      .block_size =
+          [](const Request& request, const ProblemSizes& sizes) {
+            return nearest_block_size(nearest_options(request), sizes.n);
+          },
+      .memory_bytes =
+          [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
+            return nearest_memory_bytes(nearest_options(request), sizes.n, sizes.pencil,
+                                        scalar_size);
+          },
+      .result_columns = wanted_pairs,
+  };
+}
+
 MethodKind null_space_row() {
   return {
       .algorithm = Algorithm::null_space,
@@ -150,8 +172,8 @@ MethodKind block_cg_row() {
 
 const std::vector<MethodKind>& method_table() {
   static const std::vector<MethodKind> table = {
-      singular_values_row(), least_squares_row(), interval_row(), null_space_row(),
-      lobpcg_row(),          block_lanczos_row(), block_cg_row()};
+      singular_values_row(), least_squares_row(), interval_row(),      nearest_row(),
+      null_space_row(),      lobpcg_row(),        block_lanczos_row(), block_cg_row()};
   return table;
 }
 
@@ -171,7 +193,7 @@ double tolerance_of(const Request& request) noexcept {
 bool may_invert(const Request& request, const ProblemSizes& sizes) {
   const LanczosFilter filter = request.filter.value_or(LanczosFilter::automatic);
   return request.method == Method::block_lanczos && sizes.processes == 1 && !request.interval &&
-         !sizes.normal_equations && request.which == Which::smallest &&
+         !request.sigma && !sizes.normal_equations && request.which == Which::smallest &&
          (filter == LanczosFilter::automatic || filter == LanczosFilter::inverse);
 }
 

@@ -14,6 +14,7 @@ enum class Algorithm {
   singular_values,
   least_squares,
   interval,
+  nearest,
   null_space,
   lobpcg,
   block_lanczos,

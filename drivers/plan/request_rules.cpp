@@ -16,6 +16,7 @@ unsigned solver_of(const Request& request, bool normal_equations) {
   if (normal_equations) return request.method == Method::automatic ? 0 : kSingularValues;
   if (request.method == Method::lobpcg) return kLobpcg;
   if (request.interval) return kInterval;
+  if (request.sigma) return kNearest;
   return request.method == Method::block_lanczos ? kBlockLanczos : 0;
 }
 
@@ -24,7 +25,8 @@ unsigned family_of(unsigned solver) {
   switch (solver) {
     case kBlockLanczos:
     case kInterval:
-      return kBlockLanczos | kInterval;
+    case kNearest:
+      return kBlockLanczos | kInterval | kNearest;
     case kSingularValues:
       return kEigensolvers;
     case kLeastSquares:
@@ -88,6 +90,7 @@ class Rules {
  private:
   /// The property of the problem that rules out fields which the method reads for other problems.
   std::string kind() const {
+    if (solver_ == kNearest) return named_("sigma");
     return named_(solver_ == kInterval ? "interval" : "normal_equations");
   }
 
@@ -110,9 +113,17 @@ class Rules {
   }
 
   void check_parts() const {
-    if (!problem_.normal_equations && solver_ != kInterval) return;
-    refuse_part(ProblemPart::mass, problem_.pencil);
-    if (problem_.normal_equations) refuse_part(ProblemPart::constraints, problem_.constraints);
+    const bool nearest = solver_ == kNearest;
+    if (!problem_.normal_equations && solver_ != kInterval && !nearest) return;
+    if (solver_ == kInterval && problem_.pencil) {
+      throw ProblemError(ProblemPart::mass,
+                         fmt::format("does not go with {}: all pairs in an interval are found of one "
+                                     "matrix only, of a pencil those nearest to a number",
+                                     kind()));
+    }
+    refuse_part(ProblemPart::mass, problem_.pencil && !nearest);
+    refuse_part(ProblemPart::constraints,
+                problem_.constraints && (problem_.normal_equations || nearest));
     if (solver_ != 0 && solver_ != kLeastSquares) {
       refuse_part(ProblemPart::initial_guess, problem_.initial_guess);
     }
@@ -125,15 +136,15 @@ class Rules {
                        fmt::format(": absolute needs a {}", named_("tolerance")));
   }
 
-  /// Mixed precision consists of two solves. A checkpoint holds one, and singular triplets and
-  /// intervals take no guess from the first.
+  /// Mixed precision consists of two solves. A checkpoint holds one, and singular triplets,
+  /// intervals and the pairs nearest to a number take no guess from the first.
   void check_mixed() const {
     if (request_.precision != Precision::mixed) return;
     if (!request_.checkpoint.file.empty()) {
       throw RequestError("checkpoint.file",
                          fmt::format(" does not go with {}: mixed", named_("precision")));
     }
-    if (solver_ != kInterval && solver_ != kSingularValues) return;
+    if (solver_ != kInterval && solver_ != kSingularValues && solver_ != kNearest) return;
     throw RequestError("precision", fmt::format(": mixed does not go with {}", kind()));
   }
 

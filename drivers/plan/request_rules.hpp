@@ -22,7 +22,7 @@ struct AskedProblem {
 /// The answers for a problem with these facts.
 AskedProblem asked_problem(const Request& request, const Facts& facts);
 
-/// How messages call a field of a request, "interval" or "normal_equations".
+/// How messages call a field of a request, "interval", "sigma" or "normal_equations".
 using Naming = std::string (*)(std::string_view name);
 
 /// The name itself.

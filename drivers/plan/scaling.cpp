@@ -6,7 +6,7 @@
 #include <heddle/drivers/plan/method_options.hpp>
 #include <heddle/drivers/plan/methods.hpp>
 #include <heddle/drivers/plan/scaling.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <limits>
 #include <utility>
 

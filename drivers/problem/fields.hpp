@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <heddle/drivers/problem/archive_values.hpp>
 #include <heddle/drivers/problem/request.hpp>
@@ -123,6 +124,8 @@ class TypedMember final : public FieldMember<Owner> {
     } else if constexpr (std::is_integral_v<Value> && !std::same_as<Value, bool>) {
       return !forms.integer || !std::in_range<Index>(value) ||
              forms.integer->contains(static_cast<Index>(value));
+    } else if constexpr (std::same_as<Value, std::optional<double>>) {
+      return std::isfinite(*value);
     } else if constexpr (std::same_as<Value, std::optional<RealInterval>>) {
       return is_interval(value->lower, value->upper);
     } else {
@@ -152,6 +155,8 @@ class TypedMember final : public FieldMember<Owner> {
       return value;
     } else if constexpr (std::same_as<Value, std::filesystem::path>) {
       return value.string();
+    } else if constexpr (std::same_as<Value, std::optional<double>>) {
+      return value ? to_text(GivenValue(*value)) : std::string();
     } else if constexpr (std::same_as<Value, std::optional<RealInterval>>) {
       return value ? to_text(std::vector{value->lower, value->upper}) : std::string();
     } else {
@@ -182,6 +187,9 @@ class TypedMember final : public FieldMember<Owner> {
     } else if constexpr (std::is_arithmetic_v<Value>) {
       const std::optional<Value> number = number_in<Value>(given);
       return number && (value = *number, true);
+    } else if constexpr (std::same_as<Value, std::optional<double>>) {
+      const std::optional<double> number = number_in<double>(given);
+      return number && (value = number, true);
     } else if constexpr (std::same_as<Value, std::optional<RealInterval>>) {
       const auto* const ends = std::get_if<std::vector<double>>(&given);
       return ends != nullptr && ends->size() == 2 &&
@@ -197,9 +205,10 @@ class TypedMember final : public FieldMember<Owner> {
 /// The key of a field for some of its readers, where it is described in several ways.
 struct FieldVariant {
   unsigned readers = 0;
-  std::string doc;             ///< one line
-  std::string fallback{};      ///< the default in this key. Empty: that of the field
-  std::string_view word = {};  ///< a further word, which leaves the field alone, or empty
+  std::string doc;         ///< one line
+  std::string fallback{};  ///< the default in this key. Empty: that of the field
+  /// Further words, which leave the field alone.
+  std::vector<std::string_view> words = {};
 };
 
 /// All readers of a field.

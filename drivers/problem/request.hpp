@@ -3,6 +3,7 @@
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
@@ -60,6 +61,10 @@ struct Request {
   /// Block Lanczos: if set, all pairs with eigenvalues in the interval are wanted, rather than
   /// pairs at an end of the spectrum.
   std::optional<RealInterval> interval{};
+  /// Block Lanczos: if set, the pairs nearest to this number are wanted, on one side of it or on
+  /// both, rather than pairs at an end of the spectrum.
+  std::optional<double> sigma{};
+  Side side = Side::both;
   /// Columns iterated at once in an eigenproblem. 0: chosen from nev, the end and the device.
   Index block_size = 0;
   double tolerance = 0;                         ///< 0: `kDefaultTolerance` of the scalar

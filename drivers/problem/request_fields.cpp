@@ -35,15 +35,19 @@ void add_method_and_size(RequestTable& table) {
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
                 "num_eigs", "neigs", "eig_wanted_count", "ev", "k"})
       .option("-n,--nev");
+}
+
+void add_place(RequestTable& table) {
   Row(table, "solver.which", "", [](auto& r) -> auto& { return r.which; },
       {{"smallest", Which::smallest}, {"largest", Which::largest}})
       .readers(kEndSolvers)
       .variant({.readers = kLobpcg, .doc = "end of the spectrum"})
-      .variant({.readers = kBlockLanczos | kInterval,
-                .doc = "end of the spectrum; interval: all eigenpairs in solver.interval",
-                .word = "interval"})
+      .variant({.readers = kBlockLanczos | kInterval | kNearest,
+                .doc = "end of the spectrum; interval: all eigenpairs in solver.interval; nearest: "
+                       "those nearest to solver.sigma",
+                .words = {"interval", "nearest"}})
       .option("--which")
-      .aliases({"eps_which", "target", "eig_which", "end", "spectrum"});
+      .aliases({"eps_which", "eig_which", "end", "spectrum"});
   Row(
       table, "solver.interval",
       "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them; -inf and inf are ends, "
@@ -53,12 +57,28 @@ void add_method_and_size(RequestTable& table) {
       .readers(kInterval)
       .option("--interval", "solver.which=interval")
       .aliases({"eps_interval", "range", "window", "vl", "bounds"});
+  Row(
+      table, "solver.sigma",
+      "the nev eigenpairs nearest to this number, by a factor of A - sigma B that also counts them",
+      [](auto& r) -> auto& { return r.sigma; })
+      .real({})
+      .readers(kNearest)
+      .option("--sigma", "solver.which=nearest")
+      .aliases({"shift", "target", "eps_target", "st_shift", "tau"});
+  Row(table, "solver.side", "the side of solver.sigma on which eigenvalues are wanted",
+      [](auto& r) -> auto& { return r.side; },
+      {{"both", Side::both}, {"above", Side::above}, {"below", Side::below}})
+      .readers(kNearest)
+      .option("--side");
+}
+
+void add_columns(RequestTable& table) {
   Row(table, "solver.max_basis",
       "columns of the basis at which it restarts, at least nev and two blocks; auto: chosen from "
       "both",
       [](auto& r) -> auto& { return r.max_basis; }, {{"auto", 0}})
       .integer(kCount)
-      .readers(kBlockLanczos)
+      .readers(kBlockLanczos | kNearest)
       .tuning()
       .option("--max-basis")
       .aliases({"ncv", "eps_ncv", "max_basis_size", "max_subspace", "subspace_size", "m"});
@@ -124,7 +144,7 @@ void add_limits(RequestTable& table) {
 
 void add_own_options(RequestTable& table) {
   Row(
-      table, "solver.refresh_interval", "iterations between fresh products with A",
+      table, "solver.refresh_interval", "iterations after which products with A are computed anew",
       [](auto& r) -> auto& { return r.refresh_interval; })
       .integer(kCount)
       .readers(kPreconditioned)
@@ -197,7 +217,7 @@ void add_preconditioner(RequestTable& table) {
       "of the preconditioner in a solve in double precision; single moves half of the bytes, half, "
       "bf16 and tf32 (chebyshev, block_jacobi, multigrid) fewer on a GPU; raised to double in "
       "steps where it prevents progress; auto: single for multigrid, and in lobpcg for chebyshev, "
-      "block_jacobi and incomplete_cholesky, where their matrix allows it, else double",
+      "block_jacobi and incomplete_cholesky, where their matrix allows it; else double",
       [](auto& r) -> auto& { return r.preconditioner.precision; },
       {{"auto", PreconditionerPrecision::automatic},
        {"double", PreconditionerPrecision::full},
@@ -220,6 +240,8 @@ void add_preconditioner(RequestTable& table) {
 RequestTable all_fields() {
   RequestTable table;
   add_method_and_size(table);
+  add_place(table);
+  add_columns(table);
   add_tolerance(table);
   add_limits(table);
   add_own_options(table);
@@ -239,7 +261,8 @@ const FieldTable<Request>& request_fields() {
 std::vector<Method> methods_of(unsigned readers) {
   std::vector<Method> methods;
   if ((readers & kLobpcg) != 0) methods.push_back(Method::lobpcg);
-  if ((readers & (kBlockLanczos | kInterval)) != 0) methods.push_back(Method::block_lanczos);
+  if ((readers & (kBlockLanczos | kInterval | kNearest)) != 0)
+    methods.push_back(Method::block_lanczos);
   if ((readers & kLinearSolvers) != 0) methods.push_back(Method::block_cg);
   if ((readers & kEigensolvers) != 0) methods.push_back(Method::automatic);
   return methods;

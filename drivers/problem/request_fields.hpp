@@ -14,9 +14,10 @@ inline constexpr unsigned kInterval = 4;        ///< block Lanczos for all pairs
 inline constexpr unsigned kSingularValues = 8;  ///< LOBPCG or block Lanczos for singular triplets
 inline constexpr unsigned kBlockCg = 16;
 inline constexpr unsigned kLeastSquares = 32;  ///< block CG for least squares
+inline constexpr unsigned kNearest = 64;       ///< block Lanczos for the pairs nearest to a number
 
 inline constexpr unsigned kEndSolvers = kLobpcg | kBlockLanczos | kSingularValues;
-inline constexpr unsigned kEigensolvers = kEndSolvers | kInterval;
+inline constexpr unsigned kEigensolvers = kEndSolvers | kInterval | kNearest;
 inline constexpr unsigned kLinearSolvers = kBlockCg | kLeastSquares;
 inline constexpr unsigned kPreconditioned = kLobpcg | kLinearSolvers;
 inline constexpr unsigned kWithCheckpoint = kLobpcg | kBlockLanczos | kBlockCg;

@@ -11,7 +11,7 @@ namespace {
 
 /// A with entries in double. In host memory a matrix in double is not copied.
 template <Scalar T>
-Matrix on_host(HostContext&, Device& device, CsrView<T, HostSpace> A) {
+Matrix matrix_on_host(HostContext&, Device& device, CsrView<T, HostSpace> A) {
   if constexpr (std::same_as<T, double>) {
     return Matrix(A);
   } else {
@@ -21,7 +21,7 @@ Matrix on_host(HostContext&, Device& device, CsrView<T, HostSpace> A) {
 
 /// X with entries in double.
 template <Scalar T>
-Block on_host(HostContext&, Device& device, ConstBlockView<T, HostSpace> X) {
+Block block_on_host(HostContext&, Device& device, ConstBlockView<T, HostSpace> X) {
   if (X.cols() == 0) return {};
   if constexpr (std::same_as<T, double>) {
     return Block(X);
@@ -36,7 +36,7 @@ Block on_host(HostContext&, Device& device, ConstBlockView<T, HostSpace> X) {
 
 #ifdef HEDDLE_HAS_CUDA
 template <Scalar T>
-Matrix on_host(CudaContext& context, Device& device, CsrView<T, DeviceSpace> A) {
+Matrix matrix_on_host(CudaContext& context, Device& device, CsrView<T, DeviceSpace> A) {
   HostCsrMatrix<T> copy = fetch<T>(context, device.host(), A);
   if constexpr (std::same_as<T, double>) {
     return {std::move(copy), device.shared_host()};
@@ -46,7 +46,7 @@ Matrix on_host(CudaContext& context, Device& device, CsrView<T, DeviceSpace> A) 
 }
 
 template <Scalar T>
-Block on_host(CudaContext& context, Device& device, ConstBlockView<T, DeviceSpace> X) {
+Block block_on_host(CudaContext& context, Device& device, ConstBlockView<T, DeviceSpace> X) {
   if (X.cols() == 0) return {};
   MultiVector<T, HostSpace> copy(device.host(), X.rows(), X.cols());
   fetch<T>(context, X, copy.view());
@@ -63,14 +63,14 @@ Block on_host(CudaContext& context, Device& device, ConstBlockView<T, DeviceSpac
 template <Scalar T, class Ctx>
 Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& problem) {
   const auto optional = [&](const std::optional<ResidentMatrix<T, Ctx>>& A) {
-    return A ? std::optional<Matrix>(on_host<T>(context, device, A->view())) : std::nullopt;
+    return A ? std::optional<Matrix>(matrix_on_host<T>(context, device, A->view())) : std::nullopt;
   };
-  return {.A = on_host<T>(context, device, problem.A.view()),
+  return {.A = matrix_on_host<T>(context, device, problem.A.view()),
           .B = optional(problem.B),
-          .constraints = on_host<T>(context, device, problem.constraints),
-          .initial_guess = on_host<T>(context, device, problem.initial_guess),
+          .constraints = block_on_host<T>(context, device, problem.constraints),
+          .initial_guess = block_on_host<T>(context, device, problem.initial_guess),
           .guess_from_random = problem.guess_from_random,
-          .rhs = on_host<T>(context, device, problem.rhs),
+          .rhs = block_on_host<T>(context, device, problem.rhs),
           .normal_equations = problem.normal_equations,
           .A_transposed = optional(problem.A_transposed),
           .preconditioner = optional(problem.preconditioner),

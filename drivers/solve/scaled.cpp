@@ -234,6 +234,7 @@ void scale(HostContext& context, Problem& problem, Facts& facts, Request& reques
     request.interval->lower = within_range(request.interval->lower);
     request.interval->upper = within_range(request.interval->upper);
   }
+  if (request.sigma) request.sigma = std::ldexp(*request.sigma, scaling.A - scaling.B);
   const bool absolute = is_eigensolver(request.method)
                             ? request.criterion == Criterion::absolute
                             : request.linear_criterion == LinearCriterion::absolute;

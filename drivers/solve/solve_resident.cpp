@@ -14,7 +14,7 @@
 #include <heddle/drivers/solve/stages.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>

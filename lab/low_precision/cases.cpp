@@ -89,8 +89,8 @@ class Case {
       if (A_.nnz > limit) continue;
       BlockOrdering ordering = order_for_blocks(host_, pattern, {16, 16}, kind);
       const Index blocks = ordering.counts.blocks();
-      LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_, RangeScaling::powers_of_two,
-                                               ordering.order);
+      LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_,
+                                               {.columns = N_, .order = ordering.order});
       const ConstBlockView<Half, DeviceSpace> B(on_device_.data(), A_.cols, N_, N_);
       const BlockView<float, DeviceSpace> C(C_.data(), A_.rows, N_, N_);
       add_line("heddle", own(name_of(kind), [&] { plan.multiply(context_, B, C); }), true);
@@ -99,7 +99,7 @@ class Case {
       if (kind == Reordering::none) {
         fewest = blocks;
         if (!options_.dense) {  // the band is stored in the best way, and B is in half precision
-          add_storage(ordering.order, B, C);
+          add_kernels(ordering.order, B, C);
           add_rounded(plan, C);
         }
       } else if (blocks < fewest) {
@@ -119,16 +119,14 @@ class Case {
     return {std::move(name), false, false, A_.cols, A_.rows, std::move(multiply), ""};
   }
 
-  /// With A stored in each way, whichever the plan chose.
-  void add_storage(const BlockOrder& order, const ConstBlockView<Half, DeviceSpace>& B,
+  /// By each kernel, whichever the plan chose.
+  void add_kernels(const BlockOrder& order, const ConstBlockView<Half, DeviceSpace>& B,
                    const BlockView<float, DeviceSpace>& C) {
-    for (const BlockStorage storage : {BlockStorage::blocks, BlockStorage::panels,
-                                       BlockStorage::slices, BlockStorage::staged_slices}) {
+    for (const std::string_view kernel : low_precision_kernels()) {
       try {
-        LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_, RangeScaling::powers_of_two,
-                                                 order, storage);
-        add_line("storage", own(storage_name(storage), [&] { plan.multiply(context_, B, C); }),
-                 true);
+        LowPrecisionPlan<Half, CudaContext> plan(context_, host_, A_,
+                                                 {.kernel = std::string(kernel), .order = order});
+        add_line("kernel", own(std::string(kernel), [&] { plan.multiply(context_, B, C); }), true);
       } catch (const InvalidArgument&) {
         // B has no room in shared memory.
       }
@@ -310,29 +308,31 @@ std::string orders_line(const CaseResult& result) {
 
 std::string table_head() {
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}{:>7}{:>"
-      "10}",
-      "matrix", "entries", "blocks", "N", "natural", "rows", "rows+col", "blocks", "panels",
-      "slices", "staged", "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
+      "{:<24}{:>10}{:>8}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>9}{:>9}{:>9}{:>9}"
+      "{:>7}{:>10}",
+      "matrix", "entries", "blocks", "N", "natural", "by rows", "rows+col", "rows", "blocks",
+      "panels", "slices", "staged", "double B", "csr", "bsr", "ell", "dense", "ratio", "error");
 }
 
 std::string table_line(const CaseResult& result) {
   double error = 0;
   for (const CaseLine& line : result.lines) {
-    if (line.family == "heddle" || line.family == "double B" || line.family == "storage")
+    if (line.family == "heddle" || line.family == "double B" || line.family == "kernel")
       error = std::max(error, line.error);
   }
   return fmt::format(
-      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>10.2f}"
+      "{:<24}{:>10}{:>8}{:>5}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}{:>9.2f}"
+      "{:>10.2f}"
       "{:>9.2f}"
       "{:>9.2f}{:>9.2f}{:>9.2f}"
       "{:>7.2f}{:>10.1e}",
       result.matrix, result.nnz, result.orders.front().blocks, result.N,
       result.best("heddle", "natural"), result.best("heddle", "rows only"),
-      result.best("heddle", "rows and"), result.best("storage", "blocks"),
-      result.best("storage", "panels"), result.best("storage", "slices"),
-      result.best("storage", "staged"), result.best("double B"), result.best("csr"),
-      result.best("bsr"), result.best("ell"), result.best("dense"), result.ratio(), error);
+      result.best("heddle", "rows and"), result.best("kernel", "rows"),
+      result.best("kernel", "blocks"), result.best("kernel", "panels"),
+      result.best("kernel", "slices"), result.best("kernel", "staged"), result.best("double B"),
+      result.best("csr"), result.best("bsr"), result.best("ell"), result.best("dense"),
+      result.ratio(), error);
 }
 
 }  // namespace heddle::lab

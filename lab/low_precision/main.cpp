@@ -10,6 +10,7 @@
 #include "low_precision/cases.hpp"
 #include "low_precision/empty_kernel.hpp"
 #include "low_precision/graph_clock.hpp"
+#include "low_precision/steps.hpp"
 
 /// Times products in half precision on a GPU: heddle's on tensor cores, cuSPARSE with compressed
 /// rows, block compressed rows and Blocked-ELL, and cuBLAS with a dense matrix. Prints a table, and
@@ -27,6 +28,7 @@ struct Arguments {
   std::vector<Index> band_widths = {8, 128};
   std::string csv;
   bool orders = false;
+  bool steps = false;
   CaseOptions options;
 };
 
@@ -39,6 +41,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   app.add_option("--band-rows", arguments.band_rows, "rows of the bands");
   app.add_option("--band-widths", arguments.band_widths, "columns of B for bands")->delimiter(',');
   app.add_flag("--orders", arguments.orders, "also a table of orders, for the matrices");
+  app.add_flag("--steps", arguments.steps,
+               "only steps of recurrences between blocks in half precision, by each kernel");
   app.add_option("--opponents", arguments.options.opponents,
                  "csr, bsr, ell, dense (for bands), or none: of cuSPARSE and cuBLAS")
       ->delimiter(',');
@@ -63,7 +67,22 @@ void write_csv(std::FILE* file, const CaseResult& result) {
   std::fflush(file);
 }
 
+void run_steps(const Arguments& arguments) {
+  HostContext host;
+  CudaContext context;
+  fmt::print("{}: microseconds of a step\n{}\n", context.device().name, steps_head());
+  for (const std::string& name : arguments.matrices) {
+    const HostCsrMatrix<double> pattern = detail::load_matrix(host, name);
+    const HostCsrMatrix<float> A = with_random_values(host, pattern.view());
+    for (const Index N : arguments.widths) {
+      fmt::print("{}\n", steps_line(context, host, name, A.view(), N));
+      std::fflush(stdout);
+    }
+  }
+}
+
 void run(const Arguments& arguments) {
+  if (arguments.steps) return run_steps(arguments);
   HostContext host;
   CudaContext context;
   std::FILE* csv = arguments.csv.empty() ? nullptr : std::fopen(arguments.csv.c_str(), "w");

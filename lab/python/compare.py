@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""heddle beside scipy.sparse.linalg and PRIMME: times, accuracy, and tables for docs/performance.md.
+"""heddle beside scipy.sparse.linalg and PRIMME: times, accuracy, and tables, whose figures docs/performance/ keeps.
 
 usage: lab/python/compare.py [--gpu] [--matrices DIR] [--rounds N] [--limit SECONDS] [--only TASK]
                                [--few]

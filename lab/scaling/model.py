@@ -4,7 +4,7 @@
 Each process has a clock. A product waits for the halo of the neighbours, which left when they began it, and
 a sum waits for all processes. The work between them varies at random, so that processes wait for the
 slowest. What a process does alone, and the numbers of products and sums and their bytes, were measured
-(docs/scaling.md); what many do together is simulated, and nothing here was measured on more than two GPUs.
+(docs/methods/several-processes.md); what many do together is simulated, and nothing here was measured on more than two GPUs.
 
 usage: lab/scaling/model.py [--iterations 20] [--jitter 0.01] [--seed 1]
 """

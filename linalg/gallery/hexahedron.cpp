@@ -4,13 +4,13 @@
 namespace heddle::gallery {
 namespace {
 
-using Point = std::array<double, 3>;
+using Vector = std::array<double, 3>;
 
 bool upper(std::size_t node, std::size_t direction) { return (node >> direction & 1) != 0; }
 
 /// The gradient of node a's shape function, a product of t or 1 − t over the directions.
-Point shape_gradient(std::size_t node, const Point& at) {
-  Point gradient{1, 1, 1};
+Vector shape_gradient(std::size_t node, const Vector& at) {
+  Vector gradient{1, 1, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t d = 0; d < 3; ++d) {
       const double slope = upper(node, d) ? 1 : -1;
@@ -22,7 +22,7 @@ Point shape_gradient(std::size_t node, const Point& at) {
 }
 
 /// Adds weight·(λ ∂ᵢNₐ ∂ⱼN_b + μ ∂ⱼNₐ ∂ᵢN_b + μ δᵢⱼ ∇Nₐ·∇N_b) to the block of nodes a and b.
-void add_strain_energy(std::size_t a, const Point& grad_a, std::size_t b, const Point& grad_b,
+void add_strain_energy(std::size_t a, const Vector& grad_a, std::size_t b, const Vector& grad_b,
                        double lambda, double mu, double weight, HexahedronMatrix& K) {
   const double dot = grad_a[0] * grad_b[0] + grad_a[1] * grad_b[1] + grad_a[2] * grad_b[2];
   for (std::size_t i = 0; i < 3; ++i) {
@@ -44,8 +44,8 @@ HexahedronMatrix hexahedron_stiffness(double youngs_modulus, double poisson_rati
   constexpr double kWeight = 1.0 / 8;
   HexahedronMatrix K{};
   for (std::size_t point = 0; point < 8; ++point) {
-    const Point at{gauss[point & 1], gauss[point >> 1 & 1], gauss[point >> 2]};
-    std::array<Point, 8> gradients;
+    const Vector at{gauss[point & 1], gauss[point >> 1 & 1], gauss[point >> 2]};
+    std::array<Vector, 8> gradients;
     for (std::size_t a = 0; a < 8; ++a) gradients[a] = shape_gradient(a, at);
     for (std::size_t a = 0; a < 8; ++a) {
       for (std::size_t b = 0; b < 8; ++b) {

@@ -91,7 +91,8 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
   if (!make_nearly_diagonal(f)) return false;
   // Eigen's divide and conquer loses the orthogonality of singular vectors that belong to zero
   // singular values.
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(f.T, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner> svd(  // T is square
+      f.T, Eigen::ComputeFullU | Eigen::ComputeFullV);
   if (svd.info() != Eigen::Success) return false;
   auto left = map(U);
   left.setZero();

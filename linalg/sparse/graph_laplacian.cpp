@@ -13,7 +13,7 @@
 namespace heddle {
 namespace {
 
-constexpr Index kLeastRows = 1024;  // rows of a piece of work
+constexpr Index kLeastLaplacianRows = 1024;  // rows of a piece of work
 
 /// The weight of an edge whose stored entry is `value`.
 template <Scalar T>
@@ -54,7 +54,7 @@ bool is_fault(const CsrView<T, HostSpace>& A, Index row, Index k, const Laplacia
 template <Scalar T>
 Index find_fault(HostContext& context, const CsrView<T, HostSpace>& A,
                  const LaplacianOptions& options) {
-  const Slabs pieces = make_slabs(A.rows, kLeastRows);
+  const Slabs pieces = make_slabs(A.rows, kLeastLaplacianRows);
   std::vector<Index> faults(static_cast<std::size_t>(pieces.count()), -1);
   parallel_for(context.threads(), pieces.count(), [&](Index piece) {
     Index& fault = faults[static_cast<std::size_t>(piece)];

@@ -30,6 +30,7 @@ _LOBPCG_NAMES = {
 }
 Which = Literal["LM", "SM", "LA", "SA", "BE"]
 _WHICH = get_args(Which)
+_SIDES = {"LM": "both", "LA": "above", "SA": "below"}  # of sigma, by the sign of 1/(lambda - sigma)
 
 
 def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, ...]:
@@ -51,8 +52,11 @@ def _refuse_eigsh(which: str, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> N
         raise ValueError("Minv: heddle solves with M itself; leave it out")
     if sigma is None:
         return
-    if which != "LM":
-        raise ValueError(f"with sigma, which must be 'LM', the pairs nearest to it, not {which!r}")
+    if which not in _SIDES:
+        raise ValueError(
+            "with sigma, which must be 'LM', the pairs nearest to it, or 'LA' or 'SA', those above "
+            f"or below it, not {which!r}"
+        )
     if isinstance(sigma, complex) or not np.isfinite(sigma):
         raise ValueError(f"sigma is {sigma}, not a real number")
 
@@ -167,7 +171,8 @@ def eigsh(
     M : as A, optional
         Symmetric positive definite.
     sigma : float, optional
-        The pairs nearest to it are found. With M it must lie at or beyond an end of the spectrum.
+        The pairs nearest to it are found, anywhere in the spectrum. `which` is then that of
+        1/(lambda - sigma): "LM" for both sides, "LA" for values above and "SA" for those below it.
     which : {"LM", "SM", "LA", "SA", "BE"}
         "LA" and "SA": the largest and smallest values. "LM" and "SM": those with the largest and
         smallest |lambda|. "BE": half from each end.
@@ -234,7 +239,7 @@ def eigsh(
     options.symmetrize = None
     pencil = Pencil(problem, options, k)
     if sigma is not None or which == "SM":
-        result = pencil.nearest(sigma or 0.0)
+        result = pencil.nearest(sigma or 0.0, "both" if sigma is None else _SIDES[which])
     elif which == "LM":
         result = pencil.largest_magnitude()
     elif which == "BE":

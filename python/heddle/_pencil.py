@@ -12,6 +12,7 @@ import scipy.linalg as dense
 from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
+from ._errors import OutOfMemory
 from ._messages import callers_names
 from ._result import Result, joined
 from ._solve import Options, Prepared, run, way_out_of
@@ -27,7 +28,8 @@ _ROUNDS = 8  # of widening and narrowing an interval around sigma
 _DRAWS = 3  # of start vectors, for a solve that must find other vectors than an earlier one
 _DEPENDENT = 1e-3  # the part of a unit vector outside a subspace, below which it lies in it
 _NO_TIME = 1e-9  # seconds, for a solve that must not begin to iterate
-_OF_ENDS = ("max_basis", "filter", "factorization")  # options that an interval does not read
+# Options that an interval does not read. A solve for pairs near a number reads the first one.
+_OF_ENDS = ("max_basis", "filter", "factorization")
 _LAST = ("interrupted", "time_limit")  # statuses of a solve after which no other one is begun
 _EDGE = 0.02  # of the width of the spectrum, within which sigma counts as lying at an end
 
@@ -162,26 +164,57 @@ class Pencil:
         both = self.with_other_end(first, other, min(self.k, self.order - self.k))
         return both.select(np.argsort(-np.abs(both.eigenvalues), kind="stable")[: self.k])
 
-    def nearest(self, sigma: float) -> Result:
-        """The pairs nearest to sigma."""
-        if self.k >= self.order:
-            return self.end("smallest")
-        ends = ["smallest", "largest"]
-        if self.problem.B is None:
-            lower, upper = self.bounds()
-            edge = _EDGE * (upper - lower)
-            near = {"smallest": sigma - lower <= edge, "largest": upper - sigma <= edge}
-            ends = [end for end in ends if near[end]]
-        for end in ends:
-            found = self._nearest_at_end(end, sigma)
-            if found is not None:
-                return found
-        if self.problem.B is not None:
+    def nearest(self, sigma: float, side: str = "both") -> Result:
+        """The pairs nearest to sigma, on both of its sides, "above" or "below" it."""
+        if side == "both":
+            if self.k >= self.order:
+                return self.end("smallest")
+            for end in self._ends_near(sigma):
+                found = self._nearest_at_end(end, sigma)
+                if found is not None:
+                    return found
+        if self._may_factor():
+            return self._nearest_by_factor(sigma, side)
+        if side != "both" or self.problem.B is not None:
             raise ValueError(
-                f"sigma = {sigma:g} lies inside the spectrum of the pencil; with M, heddle finds "
-                "pairs at and beyond its ends only: which='SA' or 'LA'"
+                f"sigma = {sigma:g}: A - sigma M must be factored, which needs stored matrices in "
+                "double or single precision and a method of 'auto' or 'block_lanczos'"
             )
         return self._nearest_in_interval(sigma)
+
+    def _ends_near(self, sigma: float) -> list[str]:
+        """The ends of the spectrum at which a solve is likely to find the pairs nearest to sigma."""
+        if self.problem.B is not None:
+            return ["smallest"] if sigma <= 0 or not self._may_factor() else []
+        lower, upper = self.bounds()
+        edge = _EDGE * (upper - lower)
+        near = {"smallest": sigma - lower <= edge, "largest": upper - sigma <= edge}
+        return [end for end in near if near[end]]
+
+    def _may_factor(self) -> bool:
+        """Whether A - sigma B can be factored for this request."""
+        request = self.options.request
+        on_host = not isinstance(self.problem.A, DeviceOperand)
+        return (
+            on_host
+            and self.problem.all_stored
+            and request.get("method", "auto") in ("auto", "block_lanczos")
+            and request.get("precision", "double") != "mixed"
+            and self.options.devices == 1
+        )
+
+    def _nearest_by_factor(self, sigma: float, side: str) -> Result:
+        """The pairs nearest to sigma by the factor of A - sigma B, or, where it does not fit into
+        memory, from all of an interval."""
+        inner = self._without(_OF_ENDS[1:])
+        try:
+            result = inner.end("smallest", sigma=float(sigma), side=side)
+        except OutOfMemory:
+            if side != "both" or self.problem.B is not None:
+                raise
+            return self._nearest_in_interval(sigma)
+        self.stopped = inner.stopped
+        return result
 
     def _nearest_at_end(self, which: str, sigma: float) -> Result | None:
         """The pairs nearest to sigma, if the k outermost ones are proven to be them: values beyond
@@ -206,7 +239,7 @@ class Pencil:
         width = density.upper - density.lower
         radius = width * self.k / self.order
         spare = 2 * self.k + 8
-        inner = self._for_intervals()
+        inner = self._without(_OF_ENDS)
         for _ in range(_ROUNDS):
             expected = density.count(sigma - radius, sigma + radius)
             most = min(int(expected.count + 6 * expected.deviation) + spare, self.order)
@@ -227,10 +260,10 @@ class Pencil:
             f"few more; the last one: {result.reason}",
         )
 
-    def _for_intervals(self) -> Pencil:
-        """The same without what tunes solves at an end, and without a start vector: that the pairs
-        lie inside the spectrum is found out here, not asked for by the caller."""
-        request = {k: v for k, v in self.options.request.items() if k not in _OF_ENDS}
+    def _without(self, tuning: tuple[str, ...]) -> Pencil:
+        """The same without options that tune solves at an end, and without a start vector: that the
+        pairs lie inside the spectrum is found out here, not asked for by the caller."""
+        request = {k: v for k, v in self.options.request.items() if k not in tuning}
         problem = replace(self.problem, initial_guess=None)
         return replace(self, problem=problem, options=_with_request(self.options, request))
 

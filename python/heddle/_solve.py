@@ -511,8 +511,8 @@ def solve(problem: Any, **options: Any) -> Result:
     problem : Problem, or as A of `eigsh`
         What to solve.
     **options
-        Those of a configuration: nev, which ("smallest" or "largest"), interval (a, b), tolerance,
-        max_iterations, damp; and those of `Extras`.
+        Those of a configuration: nev, which ("smallest" or "largest"), interval (a, b), sigma and
+        side, tolerance, max_iterations, damp; and those of `Extras`.
 
     Returns
     -------

@@ -133,6 +133,46 @@ expect("a number that differs from the constant is found: " + output, code == 1 
 code, output = run("check-docs.py", CONSTANTS | {"docs/page.md": "| `kHalf`, `kMany` | 0.5, 20 000 rows | why |"})
 expect("numbers of constants are no findings: " + output, code == 0)
 
+FIGURES = {
+    "docs/performance.md": "# P\n<!-- figures: begin -->\n<!-- figures: end -->\n",
+    "docs/performance/a.json": '{"place": 1, "title": "A", "text": "T.", "machine": "m", "versions": "1", "commit": null, '
+    '"command": ["run"], "other": "B", "unit": "s", "rows": [{"case": "x", "heddle": 2, "by": "", "other": 1}]}'}
+code, output = run("check-docs.py", FIGURES)
+expect("a page without its figures is found: " + output, code == 1 and "performance.md:1: not what" in output)
+with tempfile.TemporaryDirectory() as folder:
+    for name, text in {**CLEAN, **FIGURES}.items():
+        Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+        Path(folder, name).write_text(text)
+    for script, wanted in (("draw-performance.py", 0), ("check-docs.py", 0)):
+        code = subprocess.run([sys.executable, SCRIPTS / script, folder]).returncode
+        expect(f"{script} accepts a page with its figures", code == wanted)
+    drawn = Path(folder, "docs/performance.md").read_text()
+    expect("a loss is bold: " + drawn, "| x | 2 | 1 | **0.500** |" in drawn)
+    for name, right, wrong in (("docs/performance.md", "0.500", "0.900"), ("docs/performance/a.svg", "0.500", "0.900")):
+        path = Path(folder, name)
+        kept = path.read_text()
+        path.write_text(kept.replace(right, wrong))
+        done = subprocess.run([sys.executable, SCRIPTS / "check-docs.py", folder], text=True, capture_output=True)
+        expect(f"a changed figure in {name} is found: {done.stdout}", done.returncode == 1 and name in done.stdout)
+        path.write_text(kept)
+
+TESTED = {"tests/support/f.cpp": "#include <a>\nvoid f() {\n  int  a = g(1);  // why\n}\n"}
+for right in ("int a = g(1);", "#include <b>\nint a =\n    g(1);  // other"):
+    code, output = run("check-docs.py", TESTED | {"docs/page.md": f"```cpp\n{right}\n```\n"})
+    expect(f"'{right}' stands in a test: {output}", code == 0)
+code, output = run("check-docs.py", TESTED | {"docs/page.md": "\n```cpp\nint a = g(2);\n```\n"})
+expect("an example in no test is found: " + output, code == 1 and "docs/page.md:2: an example" in output)
+
+LONG = "One " + "word " * 34 + "more"  # 36 words
+for right in ("Two words. " + LONG[:-5] + ".", f"```sh\n{LONG}\n```", "| " + "cell " * 15 + "| b |", "- " + LONG[:-5] + ".\n- Another.",
+              "`beside` in code", "| a \\| b | c |"):
+    code, output = run("check-docs.py", {"docs/page.md": right + "\n"})
+    expect(f"'{right[:30]}' breaks no rule for words: {output}", code == 0)
+for wrong, what in ((LONG + ".", "a sentence of 36 words"), (f"- {LONG[:59]}\n  {LONG[59:]}.", "a sentence of 36 words"),
+                    ("| a | " + "cell " * 16 + "|", "a cell of 16 words"), ("heddle beside others.", "'beside'")):
+    code, output = run("check-docs.py", {"docs/page.md": "# Heading\n\n" + wrong + "\n"})
+    expect(f"{what} is found: {output}", code == 1 and output.startswith("docs/page.md:3: ") and what in output)
+
 MESSAGES = {
     "apps/f.cpp": 'f("stagnated");\nerror(fmt::format("the matrix is {} x {}, "\n    "it must be \\"square\\""));\n',
     "python/heddle/f.py": 'raise ValueError(\n    f"{name} holds |{x!r}|, "\n    "not a number")\n'}

@@ -9,7 +9,7 @@ kBuildPackages=(g++:g++ cmake:cmake make:make libeigen3-dev libfmt-dev zlib1g-de
   libcli11-dev libspdlog-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034
 kTestPackages=(ninja-build:ninja ccache:ccache libgtest-dev libbenchmark-dev libsuitesparse-dev
-  libopenmpi-dev openmpi-bin libmetis-dev
+  libmumps-seq-dev libopenmpi-dev openmpi-bin libmetis-dev
   pkgconf:pkg-config doxygen:doxygen
   clang:clang++ libclang-rt-dev libomp-dev clang-format-14:clang-format-14 shellcheck:shellcheck
   python3:python3 python3-scipy python3-dev python3-venv)

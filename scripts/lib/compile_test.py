@@ -108,7 +108,7 @@ def check_nvcc(nvcc):
 
 def check_instruction_set(flags, expected):
     """A build with CXXFLAGS=flags is for the instruction set `expected` alone."""
-    options = [f"-DHEDDLE_{name}=OFF" for name in ("CUDA", "CHOLMOD", "MPI", "METIS", "NCCL", "BUILD_APPS",
+    options = [f"-DHEDDLE_{name}=OFF" for name in ("CUDA", "CHOLMOD", "MUMPS", "MPI", "METIS", "NCCL", "BUILD_APPS",
                                                    "BUILD_TESTS", "INSTALL")]
     with tempfile.TemporaryDirectory() as build:
         code, output = run("cmake", "-S", ROOT, "-B", build, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options,

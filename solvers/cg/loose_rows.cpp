@@ -9,7 +9,7 @@ namespace {
 
 /// Links up to this part of a diagonal entry are rounding.
 template <Scalar T>
-constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kRoundedLink = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
 /// Calls entry(j, |a_ij|) for row i.
 template <Scalar T, class Entry>
@@ -53,11 +53,11 @@ void LooseRowsSearch::for_links(const CsrView<T, HostSpace>& A, const Take& take
     for_row(A, i, [&](Index j, double a) { (i == j ? own : others) += a; });
     diagonal_[static_cast<std::size_t>(i)] = own;
     const auto terms = static_cast<double>(A.row_offsets[i + 1] - A.row_offsets[i]);
-    if (own - others > terms * kRounding<T> * own) take(Link{i, A.rows, own - others});
+    if (own - others > terms * kRoundedLink<T> * own) take(Link{i, A.rows, own - others});
     for_row(A, i, [&](Index j, double a) {
       if (j >= i) return;
       const double least = std::min(own, diagonal_[static_cast<std::size_t>(j)]);
-      if (a > kRounding<T> * least) take(Link{i, j, a});
+      if (a > kRoundedLink<T> * least) take(Link{i, j, a});
     });
   }
 }

@@ -24,7 +24,7 @@ constexpr double kImproving = 0.01;
 constexpr Index kGuardPatience = 100;
 
 /// Values that differ by this share of the noise floor are equal up to rounding.
-constexpr double kEqualValues = 0.1;
+constexpr double kEqualShare = 0.1;
 
 /// The number of pairs that must be ready before pairs are locked. `columns`: those of X.
 Index enough_to_lock(Index nev, Index block, Index columns) noexcept {
@@ -130,7 +130,7 @@ bool LobpcgPairs::bound_errors(const RitzValues& ritz, bool exact) {
 
 void LobpcgPairs::count(const RitzValues& ritz, bool exact, Index iteration) {
   // Of copies of one eigenvalue, rounding would put new ones before the locked ones for ever.
-  const double rounding = kEqualValues * convergence_.noise_floor();
+  const double rounding = kEqualShare * convergence_.noise_floor();
   wanted_in_X_ = 0;
   for (Index j = 0; j < ritz.count(); ++j) {
     const double theta = ritz.theta[static_cast<std::size_t>(j)];

@@ -2,9 +2,9 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
+#include <heddle/solvers/factor/inverse_factor.hpp>
 #include <heddle/solvers/lobpcg/stiff_factor.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
-#include <heddle/solvers/operators/inverse_factor.hpp>
 #include <utility>
 #include <vector>
 

@@ -4,9 +4,9 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/operators/cudss_inverse.hpp>
-#include <heddle/solvers/operators/factor_estimate.hpp>
-#include <heddle/solvers/operators/host_inverse.hpp>
+#include <heddle/solvers/factor/cudss_inverse.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
+#include <heddle/solvers/factor/host_inverse.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <utility>
 

@@ -4,7 +4,7 @@
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
-#include <heddle/spmm/narrow/narrow.hpp>
+#include <heddle/spmm/low_precision/narrow_block.hpp>
 #include <utility>
 
 namespace heddle::detail {

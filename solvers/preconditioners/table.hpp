@@ -42,10 +42,11 @@ PreconditionerTable& preconditioner_table();
 
 /// The rule of `automatic_preconditioner` as a text for documentation.
 inline constexpr std::string_view kAutomaticPreconditionerRule =
-    "chebyshev for the smallest end and for linear systems, multigrid where it saves its setup, on "
-    "the host jacobi for well conditioned matrices, and first with one right-hand side, and for "
-    "linear systems a complete factor where it costs less, jacobi for the largest end of a pencil, "
-    "else none";
+    "chebyshev for the smallest end and for linear systems, jacobi for the largest end of a "
+    "pencil, "
+    "else none; in place of chebyshev multigrid where it saves its setup; on the host jacobi for "
+    "well conditioned matrices, and first with one right-hand side; for linear systems a complete "
+    "factor where it costs less";
 
 /// The name of the preconditioner that `problem` gets if the user chooses none. "none" means no
 /// preconditioner. It is also the result for least squares and for operators without a stored

@@ -42,6 +42,8 @@ std::string_view completeness_method_name(CompletenessMethod method) noexcept {
       return "factor of stiff rows";
     case CompletenessMethod::factor:
       return "factor of all rows";
+    case CompletenessMethod::inertia:
+      return "inertia";
   }
   return "none";
 }

@@ -34,6 +34,7 @@ enum class CompletenessMethod {
   stiff_rows,     ///< the same, in the stiff rows of A by themselves
   stiff_factor,   ///< the same, by a sparse Cholesky factor of the stiff rows
   factor,         ///< the same, by a sparse Cholesky factor of A − σB
+  inertia,        ///< signs of the pivots of factors of A − σB count as many eigenvalues
 };
 
 /// The name of the method in `result.json`.

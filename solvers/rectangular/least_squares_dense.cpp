@@ -17,21 +17,21 @@ constexpr double kFewOperations = 1e8;
 
 /// A matrix of up to this many entries, a quarter of a gigabyte, is factored where CG fails,
 /// provided that this takes no more than two minutes.
-constexpr double kMostEntries = 1 << 25;
-constexpr double kOperationsPerSecond = 2e9;
+constexpr double kMostFactored = 1 << 25;
+constexpr double kFactorRate = 2e9;
 constexpr double kLongestFactorisation = 120;  // seconds
 
 /// The estimated relative error from which on a solution has no digits.
 constexpr double kNoDigits = 0.5;
 
-struct FactorCost {
+struct DenseFactorCost {
   double entries;
   double operations;
 };
 
 /// The cost for an m×n A, with n rows more if it is damped.
 template <Scalar T, class Ctx>
-FactorCost factor_cost(const LinearOperator<T, Ctx>& A, double damp) {
+DenseFactorCost factor_cost(const LinearOperator<T, Ctx>& A, double damp) {
   const auto n = static_cast<double>(A.column_range().global);
   const double m = static_cast<double>(A.row_range().global) + (damp > 0 ? n : 0);
   const double shorter = std::min(m, n);
@@ -45,9 +45,9 @@ FactorCost factor_cost(const LinearOperator<T, Ctx>& A, double damp) {
 template <Scalar T, class Ctx>
 bool LeastSquaresSolve<T, Ctx>::factors_at_once() const {
   const bool limited = options_.max_iterations < LinearOptions{}.max_iterations;
-  const FactorCost cost = factor_cost(*problem_.A.A, options_.damp);
+  const DenseFactorCost cost = factor_cost(*problem_.A.A, options_.damp);
   return options_.direct && !limited && cost.operations <= kFewOperations &&
-         !control_.less_time_left_than(context_, cost.operations / kOperationsPerSecond);
+         !control_.less_time_left_than(context_, cost.operations / kFactorRate);
 }
 
 /// Whether to factor A after CG has failed.
@@ -59,9 +59,9 @@ bool LeastSquaresSolve<T, Ctx>::factoring_may_help() const {
       status == SolveStatus::interrupted || status == SolveStatus::time_limit) {
     return false;
   }
-  const FactorCost cost = factor_cost(*problem_.A.A, options_.damp);
-  const double seconds = cost.operations / kOperationsPerSecond;
-  return cost.entries <= kMostEntries && seconds <= kLongestFactorisation &&
+  const DenseFactorCost cost = factor_cost(*problem_.A.A, options_.damp);
+  const double seconds = cost.operations / kFactorRate;
+  return cost.entries <= kMostFactored && seconds <= kLongestFactorisation &&
          !control_.less_time_left_than(context_, seconds);
 }
 

@@ -108,14 +108,15 @@ SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index ste
 }
 
 template <Scalar T, class Ctx>
-SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A) {
+SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
+                              Index steps) {
   BorrowedMatrix<T, Ctx> borrowed(context, A);
-  return lanczos_bounds<T, Ctx>(context, borrowed);
+  return lanczos_bounds<T, Ctx>(context, borrowed, steps);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \
   template SpectrumBounds lanczos_bounds(Ctx&, LinearOperator<T, Ctx>&, Index); \
-  template SpectrumBounds lanczos_bounds(Ctx&, DistributedCsrView<T, typename Ctx::Space>);
+  template SpectrumBounds lanczos_bounds(Ctx&, DistributedCsrView<T, typename Ctx::Space>, Index);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -26,6 +26,7 @@ SpectrumBounds lanczos_bounds(Ctx& context, LinearOperator<T, Ctx>& A, Index ste
 
 /// The same for a stored symmetric matrix A.
 template <Scalar T, class Ctx>
-SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A);
+SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
+                              Index steps = kBoundsSteps);
 
 }  // namespace heddle::detail

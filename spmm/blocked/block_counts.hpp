@@ -75,11 +75,11 @@ struct BlockCounts {
 BlockCounts count_blocks(HostContext& context, const RowPattern& A, BlockShape shape,
                          const BlockOrder& order = {});
 
-/// Groups of `width` columns in column-compacted panels (`ColumnPanels`). `columns` are the counts
-/// of the same panels for width 1.
+/// Groups of `width` columns in panels that keep only the columns with entries. `columns` are the
+/// counts of the same panels for width 1.
 Index column_groups(const BlockCounts& columns, Index width) noexcept;
 
-/// Bytes of column-compacted panels (`ColumnPanels`) with values of `value_bytes`, in groups of
+/// Bytes of such panels with values of `value_bytes`, in groups of
 /// `width` columns. `columns` are the counts of the same panels for width 1.
 double column_panel_bytes(const BlockCounts& columns, Index width,
                           std::size_t value_bytes) noexcept;

@@ -45,38 +45,11 @@ BlockCsr<V, HostSpace> make_block_csr(HostContext& context, CsrView<T, HostSpace
   return result;
 }
 
-template <class V>
-void reference_product(const BlockCsr<V, HostSpace>& A, ConstBlockView<float, HostSpace> B,
-                       BlockView<float, HostSpace> C) {
-  const auto in_order = [](const Buffer<std::int32_t, HostSpace>& order, Index p) {
-    return order.size() == 0 ? p : order[static_cast<std::size_t>(p)];
-  };
-  for (Index p = 0; p < A.rows; ++p) {
-    const Index block_row = p / A.shape.height;
-    for (Index n = 0; n < B.cols(); ++n) {
-      float sum = 0;
-      for (Index e = A.row_offsets[static_cast<std::size_t>(block_row)];
-           e < A.row_offsets[static_cast<std::size_t>(block_row + 1)]; ++e) {
-        for (Index j = 0; j < A.shape.width; ++j) {
-          const Index q = A.columns[static_cast<std::size_t>(e)] * A.shape.width + j;
-          if (q >= A.cols) break;
-          const Index place = (e * A.shape.height + p % A.shape.height) * A.shape.width + j;
-          sum +=
-              A.values[static_cast<std::size_t>(place)].value() * B(in_order(A.column_order, q), n);
-        }
-      }
-      C(in_order(A.row_order, p), n) = sum;
-    }
-  }
-}
-
-#define HEDDLE_INSTANTIATE(V)                                                                      \
-  template BlockCsr<V, HostSpace> make_block_csr<V>(HostContext&, CsrView<float, HostSpace>,       \
-                                                    BlockShape, const BlockOrder&);                \
-  template BlockCsr<V, HostSpace> make_block_csr<V>(HostContext&, CsrView<double, HostSpace>,      \
-                                                    BlockShape, const BlockOrder&);                \
-  template void reference_product(const BlockCsr<V, HostSpace>&, ConstBlockView<float, HostSpace>, \
-                                  BlockView<float, HostSpace>);
+#define HEDDLE_INSTANTIATE(V)                                                                 \
+  template BlockCsr<V, HostSpace> make_block_csr<V>(HostContext&, CsrView<float, HostSpace>,  \
+                                                    BlockShape, const BlockOrder&);           \
+  template BlockCsr<V, HostSpace> make_block_csr<V>(HostContext&, CsrView<double, HostSpace>, \
+                                                    BlockShape, const BlockOrder&);
 HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -4,8 +4,10 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/spmm/blocked/block_csr.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/kernels/cuda/grow.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <heddle/spmm/low_precision/block_matrix.hpp>
-#include <heddle/spmm/low_precision/device_copy.hpp>
+#include <heddle/spmm/low_precision/column_groups.hpp>
 #include <heddle/spmm/low_precision/fragment_order.hpp>
 #include <utility>
 
@@ -24,19 +26,19 @@ Index longest_piece(const CudaContext& context, Index blocks) {
   return kMostWarpsPerUnit * std::max(kLeastPiece, (blocks + warps - 1) / warps);
 }
 
-/// The values of blocks stored by rows, in `fragment_order`.
+/// The values of blocks stored by rows, in the order of fragments.
 template <class V>
 Buffer<V, HostSpace> in_fragment_order(HostContext& host, const Buffer<V, HostSpace>& values) {
-  static constexpr auto kOrder = fragment_order<V>();
+  constexpr int kWidth = kBlockRowBytes / static_cast<int>(sizeof(V));
+  constexpr Index kArea = kBlockRows * kWidth;
   Buffer<V, HostSpace> ordered(host, values.size());
-  const auto blocks = static_cast<Index>(values.size() / kOrder.size());
   constexpr Index kLeastBlocks = 64;
-  const Slabs slabs = make_slabs(blocks, kLeastBlocks);
+  const Slabs slabs = make_slabs(static_cast<Index>(values.size()) / kArea, kLeastBlocks);
   parallel_for(host.threads(), slabs.count(), [&](Index slab) {
     for (Index block = slabs.begin(slab); block < slabs.end(slab); ++block) {
-      const std::size_t first = static_cast<std::size_t>(block) * kOrder.size();
-      for (std::size_t k = 0; k < kOrder.size(); ++k) {
-        ordered.data()[first + k] = values.data()[first + static_cast<std::size_t>(kOrder[k])];
+      for (int k = 0; k < kArea; ++k) {
+        ordered.data()[block * kArea + fragment_place<V>(k / kWidth, k % kWidth)] =
+            values.data()[block * kArea + k];
       }
     }
   });
@@ -47,31 +49,35 @@ Buffer<V, HostSpace> in_fragment_order(HostContext& host, const Buffer<V, HostSp
 
 template <class V>
 BlockMatrix<V>::BlockMatrix(CudaContext& context, HostContext& host,
-                            const CsrView<float, HostSpace>& A, const BlockOrder& order,
-                            bool compacted)
-    : gathered_(compacted) {
-  if (compacted) {
-    ColumnPanels<V, HostSpace> panels = make_column_panels<V>(host, A, kShape, {order.rows, {}});
-    blocks_ = panels.groups();
-    set_schedules(context, panels.group_offsets.data(), panels.panels());
-    set_values(context, host, panels.values);
-    columns_ = place(context, std::move(panels.columns));
-    row_order_ = place(context, std::move(panels.row_order));
-    return;
-  }
+                            const CsrView<float, HostSpace>& A, const BlockOrder& order)
+    : gathered_(false) {
   BlockCsr<V, HostSpace> blocked = make_block_csr<V>(host, A, kShape, order);
   blocks_ = blocked.blocks();
   set_schedules(context, blocked.row_offsets.data(), blocked.block_rows());
-  set_values(context, host, blocked.values);
+  values_ = place(context, in_fragment_order<V>(host, blocked.values));
   columns_ = place(context, std::move(blocked.columns));
   row_order_ = place(context, std::move(blocked.row_order));
   column_order_ = place(context, std::move(blocked.column_order));
 }
 
 template <class V>
-void BlockMatrix<V>::set_values(CudaContext& context, HostContext& host,
-                                const Buffer<V, HostSpace>& values) {
-  values_ = place(context, in_fragment_order<V>(host, values));
+BlockMatrix<V>::BlockMatrix(CudaContext& context, const CsrView<V, DeviceSpace>& A,
+                            const std::vector<std::int32_t>& row_order)
+    : gathered_(true), row_order_(cuda::upload(context, row_order)) {
+  ColumnGroups<V> groups = make_column_groups(context, A, row_order_.data());
+  blocks_ = groups.count;
+  const Index panels = (A.rows + kShape.height - 1) / kShape.height;
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(panels + 1));
+  context.copy_to_host(offsets.data(), groups.offsets.data(),
+                       offsets.size() * sizeof(std::int64_t));
+  set_schedules(context, offsets.data(), panels);
+  values_ = std::move(groups.values);
+  columns_ = std::move(groups.columns);
+}
+
+template <class V>
+double BlockMatrix<V>::bytes() const noexcept {
+  return static_cast<double>(values_.size() * sizeof(V) + columns_.size() * sizeof(std::int32_t));
 }
 
 template <class V>
@@ -82,8 +88,8 @@ void BlockMatrix<V>::set_schedules(CudaContext& context, const std::int64_t* row
   units_ = static_cast<Index>(schedule.units.size());
   split_rows_ = static_cast<Index>(schedule.split_rows.size());
   slots_ = schedule.slots;
-  schedule_ = copy_to_device(context, schedule.units);
-  split_ = copy_to_device(context, schedule.split_rows);
+  schedule_ = cuda::upload(context, schedule.units);
+  split_ = cuda::upload(context, schedule.split_rows);
   set_shares(context, row_offsets, block_rows);
 }
 
@@ -110,9 +116,9 @@ void BlockMatrix<V>::set_shares(CudaContext& context, const std::int64_t* row_of
   if (shares.shares.empty() || !fits()) return;
   shares_ = static_cast<Index>(shares.shares.size());
   share_slots_ = shares.most_slots;
-  row_shares_ = copy_to_device(context, shares.shares);
-  warp_shares_ = copy_to_device(context, shares.warps);
-  row_slots_ = copy_to_device(context, shares.slots);
+  row_shares_ = cuda::upload(context, shares.shares);
+  warp_shares_ = cuda::upload(context, shares.warps);
+  row_slots_ = cuda::upload(context, shares.slots);
 }
 
 template <class V>
@@ -121,9 +127,10 @@ StoredBlocks<V> BlockMatrix<V>::stored() const noexcept {
 }
 
 template <class V>
-void BlockMatrix<V>::multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) {
+template <class Result>
+void BlockMatrix<V>::run(CudaContext& context, const ShortBlock<V>& B, const Result& C) {
   if (C.N > kWidestShare || shares_ == 0) return multiply_units(context, B, C);
-  ShareProduct<V> product;
+  ShareProduct<V, Result> product;
   product.A = stored();
   product.B = B;
   product.C = C;
@@ -136,14 +143,14 @@ void BlockMatrix<V>::multiply(CudaContext& context, const ShortBlock<V>& B, cons
 }
 
 template <class V>
-void BlockMatrix<V>::multiply_units(CudaContext& context, const ShortBlock<V>& B,
-                                    const ScaledBlock& C) {
+template <class Result>
+void BlockMatrix<V>::multiply_units(CudaContext& context, const ShortBlock<V>& B, const Result& C) {
   const Index slab = slab_columns(C.N);
   const Index slabs = (C.N + slab - 1) / slab;
-  grow(context, partial_, kShape.height * slots_ * slabs * slab);
+  cuda::grow(context, partial_, kShape.height * slots_ * slabs * slab);
   grow_counters(context, arrived_, split_rows_ * slabs);
   const int team = warps_per_unit(units_ * slabs, blocks_ * slabs, warps_at_a_time(context, C.N));
-  BlockProduct<V> product;
+  BlockProduct<V, Result> product;
   product.A = stored();
   product.B = B;
   product.C = C;

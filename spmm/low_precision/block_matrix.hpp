@@ -10,28 +10,37 @@ namespace heddle::detail {
 /// A in dense blocks of 16 rows, multiplied on tensor cores, in device memory. Its values must be
 /// numbers of V.
 template <class V>
-class BlockMatrix {
+class BlockMatrix final : public ShortMatrix<V> {
  public:
   /// A block's rows have 32 bytes.
   static constexpr BlockShape kShape{16, 32 / static_cast<Index>(sizeof(V))};
 
-  /// In column-compacted panels if `compacted`, whose order of columns is not used, else in block
-  /// CSR. Throws `InvalidArgument` as `check_order`, `OutOfMemory`.
+  /// In block CSR, which the host builds. Throws `InvalidArgument` as `check_order`, `OutOfMemory`.
   BlockMatrix(CudaContext& context, HostContext& host, const CsrView<float, HostSpace>& A,
-              const BlockOrder& order, bool compacted);
+              const BlockOrder& order);
 
-  /// The row of B that column k of the blocks meets; null: row k.
-  const std::int32_t* column_order() const noexcept { return column_order_.data(); }
+  /// In column-compacted panels of rows in this order, built on the device. An empty order is the
+  /// natural one. Throws `OutOfMemory`.
+  BlockMatrix(CudaContext& context, const CsrView<V, DeviceSpace>& A,
+              const std::vector<std::int32_t>& row_order);
 
-  /// C = A B, scaled back, queued on the context's stream. Allocates for more columns than before.
-  void multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C);
+  const std::int32_t* column_order() const noexcept override { return column_order_.data(); }
+  double bytes() const noexcept override;
+  void multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) override {
+    run(context, B, C);
+  }
+  void multiply(CudaContext& context, const ShortBlock<V>& B, const StepBlock<V>& C) override {
+    run(context, B, C);
+  }
 
  private:
-  void set_values(CudaContext& context, HostContext& host, const Buffer<V, HostSpace>& values);
   void set_schedules(CudaContext& context, const std::int64_t* row_offsets, Index block_rows);
   void set_shares(CudaContext& context, const std::int64_t* row_offsets, Index block_rows);
   StoredBlocks<V> stored() const noexcept;
-  void multiply_units(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C);
+  template <class Result>
+  void run(CudaContext& context, const ShortBlock<V>& B, const Result& C);
+  template <class Result>
+  void multiply_units(CudaContext& context, const ShortBlock<V>& B, const Result& C);
 
   bool gathered_;
   Index blocks_ = 0;

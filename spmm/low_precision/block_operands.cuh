@@ -3,6 +3,7 @@
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/low_precision/block_mma.cuh>
 #include <heddle/spmm/low_precision/block_product.hpp>
+#include <heddle/spmm/low_precision/results.cuh>
 
 /// Device functions that the kernels for blocks on tensor cores share: a warp's loads of A and B,
 /// its products, and the stores of its sums.
@@ -18,14 +19,15 @@ struct RowsOfC {
   int exponent[2] = {0, 0};
 };
 
-__device__ inline RowsOfC rows_of_C(const ScaledBlock& C, const std::int32_t* row_order,
-                                    std::int32_t block_row, int lane) {
+template <class Result>
+__device__ RowsOfC rows_of_C(const Result& C, const std::int32_t* row_order, std::int32_t block_row,
+                             int lane) {
   RowsOfC result;
   for (int h = 0; h < 2; ++h) {
     const std::int32_t position = block_row * kBlockRows + lane / 4 + 8 * h;
     if (block_row < 0 || position >= C.rows) continue;
     result.row[h] = row_order == nullptr ? position : __ldg(row_order + position);
-    result.exponent[h] = __ldg(C.row_exponents + result.row[h]);
+    result.exponent[h] = exponent_of_row(C, result.row[h]);
   }
   return result;
 }
@@ -145,31 +147,9 @@ __device__ inline float4 vector_of(const float (&sums)[4]) {
   return make_float4(sums[0], sums[1], sums[2], sums[3]);
 }
 
-/// Stores the neighbouring entries at `to`, in vectors if it is aligned to them.
-template <int kCount>
-__device__ inline void store_entries(float* to, const float (&entries)[kCount], int inside) {
-  constexpr int kVector = kCount < 4 ? 2 : 4;
-  if (inside >= kCount && reinterpret_cast<std::uintptr_t>(to) % (kVector * sizeof(float)) == 0) {
-#pragma unroll
-    for (int k = 0; k < kCount; k += kVector) {
-      if constexpr (kVector == 4) {
-        *reinterpret_cast<float4*>(to + k) =
-            make_float4(entries[k], entries[k + 1], entries[k + 2], entries[k + 3]);
-      } else {
-        *reinterpret_cast<float2*>(to + k) = make_float2(entries[k], entries[k + 1]);
-      }
-    }
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < kCount; ++k) {
-    if (k < inside) to[k] = entries[k];
-  }
-}
-
-/// Scales the sums back and stores them.
-template <class V, int kTiles>
-__device__ void store(const ScaledBlock& C, const RowsOfC& rows, int column, int lane,
+/// Stores the sums.
+template <class V, int kTiles, class Result>
+__device__ void store(const Result& C, const RowsOfC& rows, int column, int lane,
                       const TileSums<kTiles>& sums) {
   using Layout = SlabLayout<V, kTiles>;
   constexpr int kEntries = 2 * Layout::kGroup;
@@ -177,14 +157,8 @@ __device__ void store(const ScaledBlock& C, const RowsOfC& rows, int column, int
   for (int group = 0; group < Layout::kGroups; ++group) {
     const int at = column + group * Layout::kGroupColumns + Layout::column_of_C(lane);
     if (at >= C.N) continue;
-    const int inside = min(C.N - at, kEntries);
-    int exponents[kEntries] = {};
-    if (C.column_exponents != nullptr) {
-#pragma unroll
-      for (int k = 0; k < kEntries; ++k) {
-        if (k < inside) exponents[k] = C.column_exponents[at + k];
-      }
-    }
+    int exponents[kEntries];
+    exponents_of_columns(C, at, exponents);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       if (rows.row[h] < 0) continue;
@@ -193,12 +167,10 @@ __device__ void store(const ScaledBlock& C, const RowsOfC& rows, int column, int
       for (int j = 0; j < Layout::kGroup; ++j) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          const int k = Layout::offset_in_C(j, e);
-          entries[k] =
-              scaled(sums[group * Layout::kGroup + j][2 * h + e], -rows.exponent[h] - exponents[k]);
+          entries[Layout::offset_in_C(j, e)] = sums[group * Layout::kGroup + j][2 * h + e];
         }
       }
-      store_entries(C.values + Index{rows.row[h]} * C.ld + at, entries, inside);
+      store_sums(C, rows.row[h], rows.exponent[h], exponents, at, entries);
     }
   }
 }

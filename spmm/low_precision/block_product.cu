@@ -1,6 +1,5 @@
 #include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/kernel.cuh>
-#include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/block_operands.cuh>
 
 namespace heddle::detail {
@@ -15,9 +14,9 @@ constexpr int blocks_at_a_time(Index tiles) { return tiles == 1 ? 4 : tiles == 2
 
 /// sums += the blocks first … end − 1 times a slab of B. Loads of several blocks are under way at a
 /// time. A does not change, so that its first blocks are loaded while the kernel before still runs.
-template <class V, int kTiles, bool kGathered>
-__device__ void add_blocks(const BlockProduct<V>& p, Index first, Index end, int column, int lane,
-                           TileSums<kTiles>& sums) {
+template <class V, int kTiles, bool kGathered, class Result>
+__device__ void add_blocks(const BlockProduct<V, Result>& p, Index first, Index end, int column,
+                           int lane, TileSums<kTiles>& sums) {
   constexpr int kAhead = kTiles <= 2 ? 4 : 2;
   const SlabOfB<V, kTiles> slab(p.B, p.C.N, column, lane);
   const int blocks = static_cast<int>(end - first);
@@ -67,8 +66,8 @@ __device__ void add_team(int team, int member, int lane, TileSums<kTiles>& sums)
 
 /// Keeps the sums of a piece of a block row. The warp that comes last adds the sums of all pieces
 /// in the order of the pieces and gets true.
-template <class V, int kTiles>
-__device__ bool add_pieces(const BlockProduct<V>& p, const BlockUnit& work, int lane,
+template <class V, int kTiles, class Result>
+__device__ bool add_pieces(const BlockProduct<V, Result>& p, const BlockUnit& work, int lane,
                            TileSums<kTiles>& sums) {
   const Index slot_size = static_cast<Index>(gridDim.y) * kTiles * kWarp;
   float4* const partial =
@@ -101,9 +100,9 @@ __device__ bool add_pieces(const BlockProduct<V>& p, const BlockUnit& work, int 
 }
 
 /// A team of warps multiplies the blocks of a unit by a slab of columns. blockIdx.y is the slab.
-template <class V, int kTiles, bool kGathered>
+template <class V, class Result, int kTiles, bool kGathered>
 __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block_product_kernel(
-    BlockProduct<V> p) {
+    BlockProduct<V, Result> p) {
   cuda::allow_next_kernel();
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -125,45 +124,40 @@ __global__ __launch_bounds__(kWarps* kWarp, blocks_at_a_time(kTiles)) void block
   store<V, kTiles>(p.C, rows, column, lane, sums);
 }
 
-template <class V, int kTiles>
-void launch(CudaContext& context, const BlockProduct<V>& p) {
+template <int kTiles, class V, class Result>
+void launch(CudaContext& context, const BlockProduct<V, Result>& p) {
   const dim3 grid(static_cast<unsigned>(ceil_div(p.units << p.team_exponent, Index{kWarps})),
                   static_cast<unsigned>(ceil_div(p.C.N, kTiles * kTileColumns)));
-  cuda::launch_dependent(
-      p.A.gathered ? block_product_kernel<V, kTiles, true> : block_product_kernel<V, kTiles, false>,
-      {grid, dim3(kWarps * kWarp)}, context.stream(), p);
+  cuda::launch_dependent(p.A.gathered ? block_product_kernel<V, Result, kTiles, true>
+                                      : block_product_kernel<V, Result, kTiles, false>,
+                         {grid, dim3(kWarps * kWarp)}, context.stream(), p);
 }
 
 }  // namespace
-
-Index slab_columns(Index N) noexcept {
-  Index columns = kTileColumns;
-  while (columns < N && columns < kWidestSlab) columns *= 2;
-  return columns;
-}
 
 Index warps_at_a_time(const CudaContext& context, Index N) noexcept {
   return Index{kWarps} * blocks_at_a_time(slab_columns(N) / kTileColumns) *
          context.device().multiprocessors;
 }
 
-template <class V>
-void multiply_blocks(CudaContext& context, const BlockProduct<V>& p) {
+template <class V, class Result>
+void multiply_blocks(CudaContext& context, const BlockProduct<V, Result>& p) {
   if (p.units == 0 || p.C.N == 0) return;
   switch (slab_columns(p.C.N) / kTileColumns) {
     case 1:
-      return launch<V, 1>(context, p);
+      return launch<1>(context, p);
     case 2:
-      return launch<V, 2>(context, p);
+      return launch<2>(context, p);
     case 4:
-      return launch<V, 4>(context, p);
+      return launch<4>(context, p);
     default:
-      return launch<V, 8>(context, p);
+      return launch<8>(context, p);
   }
 }
 
-#define HEDDLE_INSTANTIATE(V) template void multiply_blocks(CudaContext&, const BlockProduct<V>&);
-HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#define HEDDLE_INSTANTIATE(V, C) \
+  template void multiply_blocks(CudaContext&, const BlockProduct<V, C>&);
+HEDDLE_FOR_EACH_SHORT_PRODUCT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

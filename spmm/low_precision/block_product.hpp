@@ -17,11 +17,11 @@ struct StoredBlocks {
 };
 
 /// A product in which teams of warps multiply pieces of block rows.
-template <class V>
+template <class V, class Result>
 struct BlockProduct {
   StoredBlocks<V> A;
   ShortBlock<V> B;
-  ScaledBlock C;
+  Result C;
   Index units = 0;
   int team_exponent = 0;  ///< 2^this warps share a unit
   const BlockUnit* schedule = nullptr;
@@ -32,20 +32,17 @@ struct BlockProduct {
 
 /// A product in which thread blocks take runs of block rows, and their warps equal shares of the
 /// blocks.
-template <class V>
+template <class V, class Result>
 struct ShareProduct {
   StoredBlocks<V> A;
   ShortBlock<V> B;
-  ScaledBlock C;
+  Result C;
   Index thread_blocks = 0;
   const RowShare* shares = nullptr;
   const WarpShare* warps = nullptr;
   const RowSlots* slots = nullptr;
   std::int32_t most_slots = 0;  ///< of a thread block
 };
-
-/// The widest slab of columns that a warp multiplies at a time.
-inline constexpr Index kWidestSlab = 64;
 
 /// The most columns of a `ShareProduct`.
 inline constexpr Index kWidestShare = 8;
@@ -56,18 +53,15 @@ inline constexpr Index kShareWarps = 16;
 /// The most slots that a thread block of a `ShareProduct` has room for.
 inline constexpr std::int32_t kMostShareSlots = 80;
 
-/// Columns of the slabs for N columns: 8, 16, 32 or 64.
-Index slab_columns(Index N) noexcept;
-
 /// Warps of a product with N columns that the device has room for at a time.
 Index warps_at_a_time(const CudaContext& context, Index N) noexcept;
 
-/// C = A B, scaled back. Sums have a fixed order.
-template <class V>
-void multiply_blocks(CudaContext& context, const BlockProduct<V>& product);
+/// C is a `ScaledBlock` or a `StepBlock`. Sums have a fixed order.
+template <class V, class Result>
+void multiply_blocks(CudaContext& context, const BlockProduct<V, Result>& product);
 
 /// The same for N ≤ `kWidestShare`.
-template <class V>
-void multiply_shares(CudaContext& context, const ShareProduct<V>& product);
+template <class V, class Result>
+void multiply_shares(CudaContext& context, const ShareProduct<V, Result>& product);
 
 }  // namespace heddle::detail

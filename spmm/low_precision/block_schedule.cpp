@@ -58,6 +58,12 @@ void add_warps(ShareSchedule& schedule, const std::int64_t* row_offsets, const R
 
 }  // namespace
 
+Index slab_columns(Index N) noexcept {
+  Index columns = 8;
+  while (columns < N && columns < kWidestSlab) columns *= 2;
+  return columns;
+}
+
 ShareSchedule share_schedule(const std::int64_t* row_offsets, Index block_rows, Index thread_blocks,
                              Index warps) {
   ShareSchedule schedule;

@@ -35,6 +35,12 @@ struct BlockSchedule {
 /// without blocks have a unit, too: they make rows of C zero.
 BlockSchedule block_schedule(const std::int64_t* row_offsets, Index block_rows, Index longest);
 
+/// The widest slab of columns that a warp multiplies at a time.
+inline constexpr Index kWidestSlab = 64;
+
+/// Columns of the slabs for N columns: 8, 16, 32 or 64.
+Index slab_columns(Index N) noexcept;
+
 /// The most warps that share a unit.
 inline constexpr int kMostWarpsPerUnit = 8;
 

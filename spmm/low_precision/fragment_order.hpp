@@ -1,8 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-
 /// The order in which a block of A is stored for tensor cores.
 namespace heddle::detail {
 
@@ -10,26 +7,16 @@ namespace heddle::detail {
 inline constexpr int kBlockRows = 16;
 inline constexpr int kBlockRowBytes = 32;
 
-/// `order[k]` is the place of entry k in the block stored by rows. Each lane of a warp finds its
+/// Where the entry of a block is stored. Each lane of a warp finds its
 /// fragments of m16n8k16 or m16n8k8 in 16 consecutive bytes: with g = lane / 4, t = lane mod 4 and
 /// s = 4/sizeof(V) values per register, register r has row g + 8 (r mod 2) and, from column
 /// s t + 4 s (r div 2) on, s columns. Source: NVIDIA, PTX ISA, mma.m16n8k8 and mma.m16n8k16.
 template <class V>
-constexpr auto fragment_order() {
-  constexpr int kWidth = kBlockRowBytes / static_cast<int>(sizeof(V));
+constexpr int fragment_place(int row, int column) {
   constexpr int kPacked = 4 / static_cast<int>(sizeof(V));
-  std::array<int, kBlockRows * kWidth> order{};
-  int k = 0;
-  for (int lane = 0; lane < 32; ++lane) {
-    for (int r = 0; r < 4; ++r) {
-      for (int s = 0; s < kPacked; ++s) {
-        const int row = lane / 4 + 8 * (r % 2);
-        const int column = kPacked * (lane % 4) + 4 * kPacked * (r / 2) + s;
-        order[static_cast<std::size_t>(k++)] = row * kWidth + column;
-      }
-    }
-  }
-  return order;
+  const int lane = 4 * (row % 8) + column / kPacked % 4;
+  const int r = row / 8 + 2 * (column / (4 * kPacked));
+  return (4 * lane + r) * kPacked + column % kPacked;
 }
 
 }  // namespace heddle::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/linalg/precision/narrow_float.hpp>
@@ -37,6 +38,14 @@ const std::vector<ProductPrecision>& product_precisions();
 /// The precision of this name, nothing if there is none.
 std::optional<ProductPrecision> find_precision(std::string_view name) noexcept;
 
+/// That of the number type V.
+template <class V>
+constexpr ProductPrecision precision_of() noexcept {
+  if constexpr (std::same_as<V, Half>) return ProductPrecision::half;
+  if constexpr (std::same_as<V, Bfloat16>) return ProductPrecision::bf16;
+  return ProductPrecision::tf32;
+}
+
 /// Calls body(V{}) for the number type V of `half`, `bf16` or `tf32` and returns its result. The
 /// precision must be one of these.
 template <class Body>
@@ -57,17 +66,25 @@ enum class RangeScaling {
   powers_of_two,  ///< the largest value of each row of A and column of B gets the exponent 14
 };
 
+namespace detail {
+
+/// Throws `InvalidArgument` for a plan with scaling: terms in a short number type are not scaled.
+void require_unscaled(RangeScaling scaling);
+
+}  // namespace detail
+
 /// The exponent of the largest values after scaling: the largest of half precision. Sums of 2^96
 /// products of such values are in the range of single precision.
 inline constexpr int kScaledExponent = 14;
 
-/// Per row of A the exponent e by which its values are scaled, a·2^e. Throws `InvalidArgument` with
-/// the place of the first value that is not finite, or that is beyond `largest` and must not be
-/// scaled. `type` names the number type in the message. Rows of zeros have the exponent 0.
+/// Per row of factor·A the exponent e by which its values are scaled, a·2^e. Throws
+/// `InvalidArgument` with the place of the first value that is not finite, or that is beyond
+/// `largest` and must not be scaled. `type` names the number type in the message. Rows of zeros
+/// have the exponent 0.
 template <Scalar T>
 std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, HostSpace>& A,
-                                        RangeScaling scaling, double largest,
-                                        std::string_view type);
+                                        RangeScaling scaling, double largest, std::string_view type,
+                                        double factor = 1);
 
 /// The same per column of B, into `exponents`, B.cols() numbers. Uses the context's scratch memory.
 template <Scalar T>

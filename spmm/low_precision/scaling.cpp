@@ -48,10 +48,17 @@ std::int32_t exponent_for(double largest_value, RangeScaling scaling) {
 
 }  // namespace
 
+void detail::require_unscaled(RangeScaling scaling) {
+  if (scaling == RangeScaling::none) return;
+  throw InvalidArgument(
+      "products between blocks in short number types need a plan without scaling "
+      "(RangeScaling::none)");
+}
+
 template <Scalar T>
 std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, HostSpace>& A,
-                                        RangeScaling scaling, double largest,
-                                        std::string_view type) {
+                                        RangeScaling scaling, double largest, std::string_view type,
+                                        double factor) {
   std::vector<std::int32_t> exponents(static_cast<std::size_t>(A.rows));
   const Slabs slabs = make_slabs(A.rows, kLeastRows);
   std::vector<Index> refused(static_cast<std::size_t>(slabs.count()), -1);
@@ -59,7 +66,7 @@ std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, H
     for (Index row = slabs.begin(slab); row < slabs.end(slab); ++row) {
       double most = 0;
       for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-        const auto value = static_cast<double>(A.values[k]);
+        const double value = factor * static_cast<double>(A.values[k]);
         if (is_refused(value, scaling, largest)) {
           refused[static_cast<std::size_t>(slab)] = row;
           return;
@@ -72,7 +79,7 @@ std::vector<std::int32_t> row_exponents(HostContext& context, const CsrView<T, H
   for (const Index row : refused) {
     if (row < 0) continue;
     for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-      const auto value = static_cast<double>(A.values[k]);
+      const double value = factor * static_cast<double>(A.values[k]);
       if (is_refused(value, scaling, largest)) {
         refuse('A', row, A.columns[k], value, largest, type);
       }
@@ -118,10 +125,10 @@ void column_exponents(HostContext& context, const ConstBlockView<T, HostSpace>& 
   }
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                     \
-  template std::vector<std::int32_t> row_exponents(HostContext&, const CsrView<T, HostSpace>&,    \
-                                                   RangeScaling, double, std::string_view);       \
-  template void column_exponents(HostContext&, const ConstBlockView<T, HostSpace>&, RangeScaling, \
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template std::vector<std::int32_t> row_exponents(                                                \
+      HostContext&, const CsrView<T, HostSpace>&, RangeScaling, double, std::string_view, double); \
+  template void column_exponents(HostContext&, const ConstBlockView<T, HostSpace>&, RangeScaling,  \
                                  double, std::string_view, std::int32_t*);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE

@@ -1,5 +1,4 @@
 #include <heddle/linalg/context/dependent_launch.cuh>
-#include <heddle/spmm/blocked/value_types.hpp>
 #include <heddle/spmm/low_precision/block_operands.cuh>
 
 namespace heddle::detail {
@@ -22,8 +21,8 @@ __device__ void keep(float4* slots, std::int32_t slot, int lane, Sums& sums) {
 /// Multiplies a warp's blocks, the loads of all of which are under way at a time. The sums of each
 /// block row go to a slot of their own. A is loaded while the kernel before still runs.
 /// `before_wait` ends what else is done until then.
-template <class V, bool kGathered, class BeforeWait>
-__device__ void multiply_share(const ShareProduct<V>& p, const WarpShare& share, int lane,
+template <bool kGathered, class V, class Result, class BeforeWait>
+__device__ void multiply_share(const ShareProduct<V, Result>& p, const WarpShare& share, int lane,
                                float4* slots, const BeforeWait& before_wait) {
   const SlabOfB<V, 1> slab(p.B, p.C.N, 0, lane);
   const int count = share.count();
@@ -58,14 +57,14 @@ struct StoredRow {
   RowsOfC rows;
 
   StoredRow() = default;
-  template <class V>
-  __device__ StoredRow(const ShareProduct<V>& p, std::int32_t block_row, int lane)
+  template <class V, class Result>
+  __device__ StoredRow(const ShareProduct<V, Result>& p, std::int32_t block_row, int lane)
       : rows(rows_of_C(p.C, p.A.row_order, block_row, lane)) {
     if (block_row >= 0) slots = p.slots[block_row];
   }
 
-  template <class V>
-  __device__ void add_and_store(const ShareProduct<V>& p, const float4* sums_of_slots,
+  template <class V, class Result>
+  __device__ void add_and_store(const ShareProduct<V, Result>& p, const float4* sums_of_slots,
                                 int lane) const {
     Sums sums = {};
     constexpr int kAtATime = 4;
@@ -85,9 +84,9 @@ struct StoredRow {
 
 /// A thread block multiplies its block rows: first its warps their shares of the blocks, then each
 /// warp adds the slots of some rows in their order.
-template <class V, bool kGathered>
+template <class V, class Result, bool kGathered>
 __global__ __launch_bounds__(kWarps* kWarp, kBlocksPerMultiprocessor) void share_product_kernel(
-    ShareProduct<V> p) {
+    ShareProduct<V, Result> p) {
   extern __shared__ float4 slots[];
   cuda::allow_next_kernel();
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
@@ -99,7 +98,7 @@ __global__ __launch_bounds__(kWarps* kWarp, kBlocksPerMultiprocessor) void share
   __shared__ StoredRow first_rows[kWarps * kWarp];
   const std::int32_t first = warp < rows.rows ? rows.first_row + warp : -1;
   const StoredRow mine(p, first, lane);
-  multiply_share<V, kGathered>(p, share, lane, slots, [&] { first_rows[threadIdx.x] = mine; });
+  multiply_share<kGathered>(p, share, lane, slots, [&] { first_rows[threadIdx.x] = mine; });
   __syncthreads();
   if (first < 0) return;
   first_rows[threadIdx.x].add_and_store(p, slots, lane);
@@ -110,18 +109,19 @@ __global__ __launch_bounds__(kWarps* kWarp, kBlocksPerMultiprocessor) void share
 
 }  // namespace
 
-template <class V>
-void multiply_shares(CudaContext& context, const ShareProduct<V>& p) {
+template <class V, class Result>
+void multiply_shares(CudaContext& context, const ShareProduct<V, Result>& p) {
   if (p.thread_blocks == 0 || p.C.N == 0) return;
   const std::size_t bytes = static_cast<std::size_t>(p.most_slots) * kWarp * sizeof(float4);
   cuda::launch_dependent(
-      p.A.gathered ? share_product_kernel<V, true> : share_product_kernel<V, false>,
+      p.A.gathered ? share_product_kernel<V, Result, true> : share_product_kernel<V, Result, false>,
       {dim3(static_cast<unsigned>(p.thread_blocks)), dim3(kWarps * kWarp), bytes}, context.stream(),
       p);
 }
 
-#define HEDDLE_INSTANTIATE(V) template void multiply_shares(CudaContext&, const ShareProduct<V>&);
-HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#define HEDDLE_INSTANTIATE(V, C) \
+  template void multiply_shares(CudaContext&, const ShareProduct<V, C>&);
+HEDDLE_FOR_EACH_SHORT_PRODUCT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

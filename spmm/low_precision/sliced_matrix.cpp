@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <heddle/spmm/blocked/value_types.hpp>
-#include <heddle/spmm/low_precision/device_copy.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <heddle/spmm/low_precision/sliced_matrix.hpp>
 #include <limits>
 
@@ -48,27 +48,34 @@ SlicedMatrix<V>::SlicedMatrix(CudaContext& context, HostContext& host,
       slice_rows<V>(host, A, groups, longest, staged ? kMostStagedPieces : kPieces);
   thread_blocks_ = groups.count();
   most_slots_ = sliced.most_slots;
-  shares_ = copy_to_device(context, sliced.shares);
-  slices_ = copy_to_device(context, sliced.slices);
-  targets_ = copy_to_device(context, sliced.targets);
-  cut_rows_ = copy_to_device(context, sliced.cut_rows);
+  shares_ = cuda::upload(context, sliced.shares);
+  slices_ = cuda::upload(context, sliced.slices);
+  targets_ = cuda::upload(context, sliced.targets);
+  cut_rows_ = cuda::upload(context, sliced.cut_rows);
   if (staged) {
     std::vector<std::uint16_t> rows(sliced.columns.size());
     std::transform(sliced.columns.begin(), sliced.columns.end(), rows.begin(),
                    [](std::int32_t column) {
                      return static_cast<std::uint16_t>(column < 0 ? 0 : kFirstStagedRow + column);
                    });
-    staged_rows_ = copy_to_device(context, rows);
+    staged_rows_ = cuda::upload(context, rows);
   } else {
-    columns_ = copy_to_device(context, sliced.columns);
+    columns_ = cuda::upload(context, sliced.columns);
   }
-  values_ = copy_to_device(context, sliced.values);
+  values_ = cuda::upload(context, sliced.values);
 }
 
 template <class V>
-void SlicedMatrix<V>::multiply(CudaContext& context, const ShortBlock<V>& B,
-                               const ScaledBlock& C) const {
-  SlicedProduct<V> product;
+double SlicedMatrix<V>::bytes() const noexcept {
+  return static_cast<double>(columns_.size() * sizeof(std::int32_t) +
+                             staged_rows_.size() * sizeof(std::uint16_t) +
+                             values_.size() * sizeof(V));
+}
+
+template <class V>
+template <class Result>
+void SlicedMatrix<V>::run(CudaContext& context, const ShortBlock<V>& B, const Result& C) const {
+  SlicedProduct<V, Result> product;
   product.thread_blocks = thread_blocks_;
   product.shares = shares_.data();
   product.slices = slices_.data();

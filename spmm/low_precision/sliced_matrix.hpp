@@ -8,7 +8,7 @@ namespace heddle::detail {
 
 /// A in slices of rows, in device memory. Its values must be numbers of V.
 template <class V>
-class SlicedMatrix {
+class SlicedMatrix final : public ShortMatrix<V> {
  public:
   /// Whether 16 bytes of `rows_of_B` rows have room in the shared memory of a thread block.
   static bool stages(const CudaContext& context, Index rows_of_B) noexcept;
@@ -18,10 +18,18 @@ class SlicedMatrix {
   SlicedMatrix(CudaContext& context, HostContext& host, const CsrView<float, HostSpace>& A,
                bool staged);
 
-  /// C = A B, scaled back, queued on the context's stream.
-  void multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) const;
+  double bytes() const noexcept override;
+  void multiply(CudaContext& context, const ShortBlock<V>& B, const ScaledBlock& C) override {
+    run(context, B, C);
+  }
+  void multiply(CudaContext& context, const ShortBlock<V>& B, const StepBlock<V>& C) override {
+    run(context, B, C);
+  }
 
  private:
+  template <class Result>
+  void run(CudaContext& context, const ShortBlock<V>& B, const Result& C) const;
+
   Index thread_blocks_ = 0;
   std::int32_t most_slots_ = 0;
   Buffer<SliceShare, DeviceSpace> shares_;

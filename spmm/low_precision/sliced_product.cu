@@ -1,8 +1,7 @@
 #include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/kernel.cuh>
-#include <heddle/spmm/blocked/value_types.hpp>
+#include <heddle/spmm/low_precision/results.cuh>
 #include <heddle/spmm/low_precision/sliced_product.hpp>
-#include <heddle/spmm/narrow/narrow_values.cuh>
 #include <type_traits>
 
 namespace heddle::detail {
@@ -42,7 +41,8 @@ struct Entries {
   Columns columns = none();
   Values values = {};
 
-  __device__ void load(const SlicedProduct<V>& p, std::int64_t at) {
+  template <class Result>
+  __device__ void load(const SlicedProduct<V, Result>& p, std::int64_t at) {
     if constexpr (kStaged) {
       columns = __ldg(reinterpret_cast<const Columns*>(p.staged_rows) + at);
     } else {
@@ -82,7 +82,9 @@ template <class V, int kLoads, bool kStaged>
 struct Batch {
   Entries<V, kStaged> entries[kLoads];
 
-  __device__ void load(const SlicedProduct<V>& p, const RowSlice& slice, int from, int lane) {
+  template <class Result>
+  __device__ void load(const SlicedProduct<V, Result>& p, const RowSlice& slice, int from,
+                       int lane) {
 #pragma unroll
     for (int g = 0; g < kLoads; ++g) {
       entries[g] = {};
@@ -176,30 +178,19 @@ struct PieceSums {
   }
 };
 
-/// Scales neighbouring entries of a row of C back and stores them, in one vector if it is aligned.
-template <int kCount>
-__device__ void store_row(const ScaledBlock& C, std::int32_t row, int exponent, int at,
+/// Stores neighbouring entries of a row of C.
+template <class Result, int kCount>
+__device__ void store_row(const Result& C, std::int32_t row, int exponent, int at,
                           const float (&sums)[kCount]) {
-  float entries[kCount];
-#pragma unroll
-  for (int j = 0; j < kCount; ++j) {
-    const bool of_column = C.column_exponents != nullptr && at + j < C.N;
-    entries[j] = scaled(sums[j], -exponent - (of_column ? C.column_exponents[at + j] : 0));
-  }
-  float* const to = C.values + Index{row} * C.ld + at;
-  if (kCount == 2 && at + 2 <= C.N && reinterpret_cast<std::uintptr_t>(to) % sizeof(float2) == 0) {
-    *reinterpret_cast<float2*>(to) = make_float2(entries[0], entries[kCount - 1]);
-    return;
-  }
-#pragma unroll
-  for (int j = 0; j < kCount; ++j) {
-    if (at + j < C.N) to[j] = entries[j];
-  }
+  if (at >= C.N) return;
+  int exponents[kCount];
+  exponents_of_columns(C, at, exponents);
+  store_sums(C, row, exponent, exponents, at, sums);
 }
 
 /// The sum of each row in several pieces, in the order of the pieces.
-template <class V>
-__device__ void add_cut_rows(const SlicedProduct<V>& p, const SliceShare& share, int at,
+template <class V, class Result>
+__device__ void add_cut_rows(const SlicedProduct<V, Result>& p, const SliceShare& share, int at,
                              const float* slots) {
   constexpr int kColumns = kPerPiece<V>;
   const Index entries = static_cast<Index>(share.end_cut_row - share.first_cut_row) * kColumns;
@@ -210,7 +201,7 @@ __device__ void add_cut_rows(const SlicedProduct<V>& p, const SliceShare& share,
     for (std::int32_t slot = cut.first_slot; slot < cut.end_slot; ++slot) {
       sum[0] += slots[slot * kColumns + column];
     }
-    store_row(p.C, cut.row, p.C.row_exponents[cut.row], at + column, sum);
+    store_row(p.C, cut.row, exponent_of_row(p.C, cut.row), at + column, sum);
   }
 }
 
@@ -245,11 +236,10 @@ __device__ void stage(const ShortBlock<V>& B, int at, uint4* rows) {
 
 /// A warp multiplies every W-th slice of its thread block, W its warps. blockIdx.y is the piece of
 /// 16 bytes of the rows of B. A is read before the kernel before has ended.
-template <class V, bool kStaged>
-__global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
-                             kStaged
-                                 ? 1
-                                 : kSliceBlocks) void sliced_product_kernel(SlicedProduct<V> p) {
+template <class V, class Result, bool kStaged>
+__global__ __launch_bounds__(
+    kWarp*(kStaged ? kStagedWarps : kSliceWarps),
+    kStaged ? 1 : kSliceBlocks) void sliced_product_kernel(SlicedProduct<V, Result> p) {
   extern __shared__ uint4 shared[];
   constexpr int kLoads = loads_at_a_time(kStaged);
   constexpr int kColumns = kPerPiece<V>;
@@ -269,7 +259,7 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
   for (int k = share.first_slice + warp; k < share.end_slice; k += warps) {
     const RowSlice slice = loaded(p.slices + k);
     const std::int32_t target = p.targets[k * kPieces + lane % kPieces];
-    const int exponent = target >= 0 ? __ldg(p.C.row_exponents + target) : 0;
+    const int exponent = target >= 0 ? exponent_of_row(p.C, target) : 0;
     Batch<V, kLoads, kStaged> batch;
     batch.load(p, slice, 0, lane);
     if (!waited) cuda::wait_for_previous_kernel();
@@ -302,10 +292,10 @@ __global__ __launch_bounds__(kWarp*(kStaged ? kStagedWarps : kSliceWarps),
   add_cut_rows(p, share, at, slots);
 }
 
-template <class V, bool kStaged>
-void launch(CudaContext& context, const SlicedProduct<V>& p) {
+template <bool kStaged, class V, class Result>
+void launch(CudaContext& context, const SlicedProduct<V, Result>& p) {
   const std::size_t bytes = sliced_product_bytes(p.B.rows, p.most_slots, kStaged);
-  const auto kernel = sliced_product_kernel<V, kStaged>;
+  const auto kernel = sliced_product_kernel<V, Result, kStaged>;
   if constexpr (kStaged) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)));
@@ -325,18 +315,19 @@ std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool stage
          static_cast<std::size_t>(slots) * kSlotBytes;
 }
 
-template <class V>
-void multiply_slices(CudaContext& context, const SlicedProduct<V>& p) {
+template <class V, class Result>
+void multiply_slices(CudaContext& context, const SlicedProduct<V, Result>& p) {
   if (p.thread_blocks == 0 || p.C.N == 0) return;
   if (p.staged()) {
-    launch<V, true>(context, p);
+    launch<true>(context, p);
   } else {
-    launch<V, false>(context, p);
+    launch<false>(context, p);
   }
 }
 
-#define HEDDLE_INSTANTIATE(V) template void multiply_slices(CudaContext&, const SlicedProduct<V>&);
-HEDDLE_FOR_EACH_NARROW_FLOAT(HEDDLE_INSTANTIATE)
+#define HEDDLE_INSTANTIATE(V, C) \
+  template void multiply_slices(CudaContext&, const SlicedProduct<V, C>&);
+HEDDLE_FOR_EACH_SHORT_PRODUCT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -7,7 +7,7 @@
 namespace heddle::detail {
 
 /// The operands and results of the kernel, in device memory.
-template <class V>
+template <class V, class Result>
 struct SlicedProduct {
   Index thread_blocks = 0;
   const SliceShare* shares = nullptr;
@@ -23,7 +23,7 @@ struct SlicedProduct {
   /// Each thread block copies its piece of B to shared memory first.
   bool staged() const noexcept { return staged_rows != nullptr; }
   ShortBlock<V> B;  ///< without an order
-  ScaledBlock C;
+  Result C;
 };
 
 /// Where B begins in shared memory, in rows. Row 0 is zero. Copies to places that are not aligned
@@ -37,8 +37,8 @@ std::size_t sliced_product_bytes(Index rows_of_B, std::int32_t slots, bool stage
 inline constexpr Index kSliceWarps = 8;
 inline constexpr Index kStagedWarps = 32;
 
-/// C = A B, scaled back. A row's sum has a fixed order.
-template <class V>
-void multiply_slices(CudaContext& context, const SlicedProduct<V>& product);
+/// C is a `ScaledBlock` or a `StepBlock`. A row's sum has a fixed order.
+template <class V, class Result>
+void multiply_slices(CudaContext& context, const SlicedProduct<V, Result>& product);
 
 }  // namespace heddle::detail

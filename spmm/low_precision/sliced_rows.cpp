@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/spmm/blocked/value_types.hpp>
@@ -168,29 +167,6 @@ SlicedRows<V> slice_rows(HostContext& context, const CsrView<float, HostSpace>& 
     }
   });
   return sliced;
-}
-
-Index gathered_lines(HostContext& context, const CsrView<float, HostSpace>& A) {
-  constexpr std::int32_t kRowsPerLine = 8;
-  const Slabs slabs{A.rows, kPiecesPerSlice};
-  std::vector<Index> lines(static_cast<std::size_t>(slabs.count()));
-  parallel_for(context.threads(), slabs.count(), [&](Index slab) {
-    Index longest = 0;
-    for (Index row = slabs.begin(slab); row < slabs.end(slab); ++row) {
-      longest = std::max(longest, A.row_offsets[row + 1] - A.row_offsets[row]);
-    }
-    for (Index k = 0; k < longest; ++k) {
-      std::array<std::int32_t, kPiecesPerSlice> met{};
-      auto end = met.begin();
-      for (Index row = slabs.begin(slab); row < slabs.end(slab); ++row) {
-        if (A.row_offsets[row] + k >= A.row_offsets[row + 1]) continue;
-        *end++ = A.columns[A.row_offsets[row] + k] / kRowsPerLine;
-      }
-      std::sort(met.begin(), end);
-      lines[static_cast<std::size_t>(slab)] += std::unique(met.begin(), end) - met.begin();
-    }
-  });
-  return std::accumulate(lines.begin(), lines.end(), Index{0});
 }
 
 #define HEDDLE_INSTANTIATE(V)                                                       \

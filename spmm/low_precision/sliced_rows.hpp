@@ -89,8 +89,4 @@ template <class V>
 SlicedRows<V> slice_rows(HostContext& context, const CsrView<float, HostSpace>& A,
                          const RowGroups& groups, Index longest, Index most_pieces);
 
-/// Lines of 128 bytes of B that 8 neighbouring lanes meet together, summed over all slices of whole
-/// rows in their natural order, for rows of B of 16 bytes.
-Index gathered_lines(HostContext& context, const CsrView<float, HostSpace>& A);
-
 }  // namespace heddle::detail

@@ -8,9 +8,6 @@
 namespace heddle::detail {
 namespace {
 
-constexpr double kWarp = 32;
-constexpr double kLineBytes = 128;
-
 /// How `staged` divides a product, as means over its thread blocks.
 struct StagedParts {
   double block_rows;       ///< rows of C per thread block

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <functional>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/spmm/features/features.hpp>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,17 +58,17 @@ std::vector<KernelPrediction> predict_kernels(const MatrixFeatures& A, Index N,
 /// The work of a kernel for a product in seconds at the nominal speed of a GPU, before the
 /// efficiencies of the kernel, which are fitted to such terms and measured times.
 struct KernelTerms {
-  std::string_view kernel;   ///< of static storage duration
-  double memory = 0;         ///< traffic of the memory of the device
-  double l2 = 0;             ///< traffic of the L2 cache
-  double l1 = 0;             ///< traffic of the L1 caches
-  double issue = 0;          ///< instructions of all warps
-  double tensor = 0;         ///< work of the tensor cores
-  double loads = 0;          ///< the chain of loads of a warp
-  double instructions = 0;   ///< the instructions of a warp, one after the other
-  double waves = 1;          ///< of warps
-  double tail = 0;           ///< the longest chain of loads
-  double launch = 0;         ///< of the kernel
+  std::string_view kernel;  ///< of static storage duration
+  double memory = 0;
+  double l2 = 0;
+  double l1 = 0;
+  double issue = 0;
+  double tensor = 0;
+  double loads = 0;         ///< the chain of loads of a warp
+  double instructions = 0;  ///< the instructions of a warp, one after the other
+  double waves = 1;         ///< of warps
+  double tail = 0;          ///< the longest chain of loads
+  double launch = 0;
   double storage_bytes = 0;  ///< A in the kernel's own format
 };
 
@@ -83,39 +80,11 @@ std::vector<KernelTerms> kernel_terms(const MatrixFeatures& A, Index N, std::siz
 /// lie of what was measured.
 inline constexpr double kModelError = 0.65;
 
-// SMaT's model of a product in blocks: T = T_e n_e + T_init. Source: Okanovic et al., High
-// performance unstructured SpMM computation using tensor cores, SC 2024, equation 1.
-
-/// A measured product.
-struct MeasuredTime {
-  double elements = 0;  ///< n_e, blocks
-  double seconds = 0;   ///< > 0
-};
-
-/// The two times of the model.
-struct LinearTime {
-  double per_element = 0;  ///< T_e
-  double initial = 0;      ///< T_init
-
-  double seconds(double elements) const noexcept { return per_element * elements + initial; }
-};
-
-/// The T_e ≥ 0 and T_init ≥ 0 for which Σ ((T_e n + T_init)/t − 1)² is least over the measurements
-/// (n, t). Relative errors, because times span orders of magnitude. Throws `InvalidArgument` if
-/// there are fewer than two different n, or a time that is not positive and finite.
-LinearTime fit_linear_time(std::span<const MeasuredTime> measured);
-
-/// The fit for `key` (kernel, width, precision and device), from the measurements that `measure`
-/// makes at the first call with this key in this process. May be called from several threads;
-/// measurements run one after the other. Throws as `fit_linear_time` and `measure` do, and then
-/// measures again at the next call.
-LinearTime fitted_linear_time(const std::string& key,
-                              const std::function<std::vector<MeasuredTime>()>& measure);
-
-/// T_e of a dense block on tensor cores, at the nominal speed of a GPU: the slowest of reading it
-/// from memory, of moving it and the rows of B that it meets to a multiprocessor, and of
-/// multiplying it by N columns. Values take `value_bytes`. With `gathered`, the rows of B are not
-/// neighbours: each takes whole sectors of 32 bytes, and an index.
+/// Seconds of a dense block on tensor cores, at the nominal speed of a GPU, T_e of SMaT's model
+/// T = T_e n_e + T_init for n_e blocks: the slowest of reading it from memory, of moving it and the
+/// rows of B that it meets to a multiprocessor, and of multiplying it by N columns. Values take
+/// `value_bytes`. With `gathered`, the rows of B are not neighbours: each takes whole sectors of 32
+/// bytes, and an index.
 double nominal_block_seconds(Index height, Index width, Index N, std::size_t value_bytes,
                              bool gathered, const DeviceSpeed& device) noexcept;
 

@@ -7,10 +7,7 @@
 namespace heddle::detail {
 namespace {
 
-constexpr double kWarp = 32;
-constexpr double kThreads = 256;
-constexpr double kLineBytes = 128;
-constexpr double kResidentWarps = 40;
+constexpr double kResidentWalks = 40;
 /// The step of the merge path that gives this many stretches, within limits.
 constexpr double kStretches = 65536;
 constexpr double kShortestStep = 16;
@@ -77,7 +74,7 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
   // A row may end in each of a warp's groups at another time.
   work.warp_instructions = entries * (8 + products) + rows * std::min(warp_groups, 8.0) * 20 + 100;
   work.instructions = most * warps * work.warp_instructions;
-  work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
+  work.waves = std::max(1.0, warps / (kResidentWalks * product.device.multiprocessors));
   // The end of each row is loaded when the row before it is finished.
   work.chain = 6 + 2 * entries / 4 + rows / 2;
   work.tail = work.chain + most_rows / 2 + carries_chain(product, walk * kThreads / lanes);
@@ -125,7 +122,7 @@ std::optional<KernelWork> nonzero_parallel_work(const ProductShape& product) {
   const double shuffles = 5 * stripe * (product.scalar_bytes / 4 + 2);
   work.warp_instructions = steps * (60 + loads * 6 + shuffles) + 60;
   work.instructions = warps * work.warp_instructions;
-  work.waves = std::max(1.0, warps / (kResidentWarps * product.device.multiprocessors));
+  work.waves = std::max(1.0, warps / (kResidentWalks * product.device.multiprocessors));
   work.chain = 4 + 3 * steps;
   work.tail = work.chain + static_cast<double>(A.rows_within_128) / 64 +
               carries_chain(product, kWarpEntries);

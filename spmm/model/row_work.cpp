@@ -8,10 +8,6 @@
 namespace heddle::detail {
 namespace {
 
-constexpr double kWarp = 32;
-constexpr double kThreads = 256;
-constexpr double kLineBytes = 128;
-constexpr double kSectorBytes = 32;
 constexpr double kLinesOfL1 = 2048;
 constexpr double kResidentWarps = 44;
 

@@ -5,8 +5,6 @@
 namespace heddle::detail {
 namespace {
 
-constexpr double kSectorBytes = 32;
-constexpr double kLineBytes = 128;
 constexpr double kIndexBytes = 4;
 constexpr double kOffsetBytes = 8;
 

@@ -4,6 +4,11 @@
 
 namespace heddle::detail {
 
+inline constexpr double kWarp = 32;
+inline constexpr double kThreads = 256;  ///< per thread block, of most kernels
+inline constexpr double kSectorBytes = 32;
+inline constexpr double kLineBytes = 128;
+
 /// How a kernel reads A and B.
 struct BlockReads {
   double storage_bytes = 0;  ///< A in the kernel's own format

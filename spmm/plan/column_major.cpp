@@ -4,7 +4,6 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/spmm/column_major.hpp>
-#include <heddle/spmm/plan/transpose_block.hpp>
 #include <type_traits>
 
 namespace heddle {
@@ -50,10 +49,10 @@ void ColumnMajorProduct<T, Ctx>::multiply(Ctx& context, T alpha, ConstBlockView<
     const BlockView<T, Space> B = B_.columns(0, count);
     const BlockView<T, Space> C = C_.columns(0, count);
     if (alpha != T{0}) {
-      detail::transpose_block<T>(context, rows_of(Bt, first, count), T{0}, B);
+      transpose_block<T, T>(context, rows_of(Bt, first, count), T{0}, B);
     }
     plan_.multiply(context, alpha, B, T{0}, C);
-    detail::transpose_block<T>(context, C, beta, rows_of(Ct, first, count));
+    transpose_block<T, T>(context, C, beta, rows_of(Ct, first, count));
   }
 }
 

@@ -199,8 +199,8 @@ void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
                                         const SpmmEpilogue<T, DeviceSpace>& epilogue,
                                         BlockView<T, DeviceSpace> C) const {
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
-  detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
-  detail::check_terms<T>(A, epilogue, C);
+  detail::check_shapes("C = A B", A, A.rows, A.cols, B, C);
+  detail::check_terms(A, epilogue, C);
   check_pitch(B);
   if (C.cols() == 0) return;
   // A process without rows of C still sends its rows of B.
@@ -228,7 +228,7 @@ void SpmmPlan<T, CudaContext>::multiply_transposed(CudaContext& context, T alpha
                                                    ConstBlockView<T, DeviceSpace> B, T beta,
                                                    BlockView<T, DeviceSpace> C) const {
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
-  detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
+  detail::check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
   check_pitch(B);
   if (state_->remote != nullptr) {
     throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");

@@ -112,8 +112,8 @@ void SpmmPlan<T, HostContext>::multiply(HostContext& context, T alpha,
                                         const SpmmEpilogue<T, HostSpace>& epilogue,
                                         BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
-  detail::check_shapes<T>("C = A B", A, A.rows, A.cols, B, C);
-  detail::check_terms<T>(A, epilogue, C);
+  detail::check_shapes("C = A B", A, A.rows, A.cols, B, C);
+  detail::check_terms(A, epilogue, C);
   if (C.cols() == 0) return;
   // A process without rows of C still sends its rows of B.
   const bool remote = state_->remote != nullptr && alpha != T{0};
@@ -131,7 +131,7 @@ void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha
                                                    ConstBlockView<T, HostSpace> B, T beta,
                                                    BlockView<T, HostSpace> C) const {
   const CsrView<T, HostSpace>& A = state_->A;
-  detail::check_shapes<T>("C = AᵀB", A, A.cols, A.rows, B, C);
+  detail::check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
   if (state_->remote != nullptr) {
     throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
   }

@@ -12,31 +12,29 @@ namespace heddle::detail {
 
 /// Throws `InvalidArgument` unless C = op(A) B fits, where op(A) is rows×cols. `product` is the
 /// formula that the message begins with.
-template <Scalar T, class Space>
-void check_shapes(std::string_view product, const CsrView<T, Space>& A, Index rows, Index cols,
-                  const ConstBlockView<T, Space>& B, const ConstBlockView<T, Space>& C) {
+template <class Matrix, class BlockB, class BlockC>
+void check_shapes(std::string_view product, const Matrix& A, Index rows, Index cols,
+                  const BlockB& B, const BlockC& C) {
   if (B.rows() == cols && C.rows() == rows && B.cols() == C.cols()) return;
   throw InvalidArgument(fmt::format("{} does not fit: A is {}x{}, B is {}x{}, C is {}x{}", product,
                                     A.rows, A.cols, B.rows(), B.cols(), C.rows(), C.cols()));
 }
 
 /// Throws `InvalidArgument` unless the terms of an epilogue whose coefficients are not 0 fit.
-template <Scalar T, class Space>
-void check_terms(const CsrView<T, Space>& A, const SpmmEpilogue<T, Space>& epilogue,
-                 const ConstBlockView<T, Space>& C) {
-  const auto require_shape_of_C = [&](char name, T coefficient,
-                                      const ConstBlockView<T, Space>& block) {
-    if (coefficient == T{0} || (block.rows() == C.rows() && block.cols() == C.cols())) return;
+template <class Matrix, class Epilogue, class Block>
+void check_terms(const Matrix& A, const Epilogue& epilogue, const Block& C) {
+  const auto require_shape_of_C = [&](char name, auto coefficient, const auto& block) {
+    if (coefficient == 0 || (block.rows() == C.rows() && block.cols() == C.cols())) return;
     throw InvalidArgument(fmt::format("C = A B with {0}: {0} is {1}x{2}, but C is {3}x{4}", name,
                                       block.rows(), block.cols(), C.rows(), C.cols()));
   };
-  if (epilogue.gamma != T{0} && A.rows != A.cols) {
+  if (epilogue.gamma != 0 && A.rows != A.cols) {
     throw InvalidArgument(
         fmt::format("C = A B with rows of B added to those of C: A must be square, it is {}x{}",
                     A.rows, A.cols));
   }
   require_shape_of_C('X', epilogue.delta, epilogue.X);
-  require_shape_of_C('Y', epilogue.eta, epilogue.Y);
+  if constexpr (requires { epilogue.eta; }) require_shape_of_C('Y', epilogue.eta, epilogue.Y);
 }
 
 /// The operands as a kernel takes them.

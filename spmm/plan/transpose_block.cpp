@@ -1,11 +1,11 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spmm/plan/transpose_block.hpp>
+#include <heddle/spmm/column_major.hpp>
 
-namespace heddle::detail {
+namespace heddle {
 
-template <Scalar T>
-void transpose_block(HostContext& context, ConstBlockView<T, HostSpace> source, T beta,
+template <Scalar T, Scalar From>
+void transpose_block(HostContext& context, ConstBlockView<From, HostSpace> source, T beta,
                      BlockView<T, HostSpace> target) {
   // Squares whose rows are a few cache lines in source and target.
   constexpr Index kSquare = 32;
@@ -19,16 +19,21 @@ void transpose_block(HostContext& context, ConstBlockView<T, HostSpace> source, 
                  for (Index i = rows.begin(row); i < rows.end(row); ++i) {
                    for (Index j = columns.begin(column); j < columns.end(column); ++j) {
                      T& entry = target(i, j);
-                     entry = beta == T{0} ? source(j, i) : source(j, i) + beta * entry;
+                     const auto value = static_cast<T>(source(j, i));
+                     entry = beta == T{0} ? value : value + beta * entry;
                    }
                  }
                });
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                  \
-  template void transpose_block(HostContext&, ConstBlockView<T, HostSpace>, T, \
+#define HEDDLE_INSTANTIATE_FROM(T, From)                                          \
+  template void transpose_block(HostContext&, ConstBlockView<From, HostSpace>, T, \
                                 BlockView<T, HostSpace>);
+#define HEDDLE_INSTANTIATE(T)       \
+  HEDDLE_INSTANTIATE_FROM(T, float) \
+  HEDDLE_INSTANTIATE_FROM(T, double)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_FROM
 
-}  // namespace heddle::detail
+}  // namespace heddle

@@ -1,21 +1,22 @@
 #include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spmm/plan/transpose_block.hpp>
+#include <heddle/spmm/column_major.hpp>
 
-namespace heddle::detail {
+namespace heddle {
 namespace {
 
 constexpr int kThreads = 256;
 
 /// A thread block transposes kRows×kColumns entries of the target through shared memory, so that
 /// neighbouring threads read and write neighbouring entries.
-template <int kRows, int kColumns, class T>
-__global__ __launch_bounds__(kThreads) void transpose_block_kernel(const T* source, Index source_ld,
-                                                                   T beta, T* target,
-                                                                   Index target_ld, Index rows,
-                                                                   Index columns, Index row_tiles) {
+template <int kRows, int kColumns, class T, class From>
+__global__ __launch_bounds__(kThreads) void transpose_block_kernel(const From* source,
+                                                                   Index source_ld, T beta,
+                                                                   T* target, Index target_ld,
+                                                                   Index rows, Index columns,
+                                                                   Index row_tiles) {
   __shared__ T tile[kRows][kColumns + 1];
-  cuda::wait_for_previous_kernel();
+  detail::cuda::wait_for_previous_kernel();
   const Index row = static_cast<Index>(blockIdx.x) % row_tiles * kRows;
   const Index column = static_cast<Index>(blockIdx.x) / row_tiles * kColumns;
 #pragma unroll
@@ -23,7 +24,7 @@ __global__ __launch_bounds__(kThreads) void transpose_block_kernel(const T* sour
     const int i = e % kRows;
     const int j = e / kRows;
     if (row + i < rows && column + j < columns) {
-      tile[i][j] = source[(column + j) * source_ld + row + i];
+      tile[i][j] = static_cast<T>(source[(column + j) * source_ld + row + i]);
     }
   }
   __syncthreads();
@@ -38,21 +39,21 @@ __global__ __launch_bounds__(kThreads) void transpose_block_kernel(const T* sour
   }
 }
 
-template <int kRows, int kColumns, class T>
-void launch(CudaContext& context, ConstBlockView<T, DeviceSpace> source, T beta,
+template <int kRows, int kColumns, class T, class From>
+void launch(CudaContext& context, ConstBlockView<From, DeviceSpace> source, T beta,
             BlockView<T, DeviceSpace> target) {
   const Index row_tiles = (target.rows() + kRows - 1) / kRows;
   const Index column_tiles = (target.cols() + kColumns - 1) / kColumns;
-  cuda::launch_dependent(transpose_block_kernel<kRows, kColumns, T>,
-                         {static_cast<unsigned>(row_tiles * column_tiles), kThreads},
-                         context.stream(), source.data(), source.ld(), beta, target.data(),
-                         target.ld(), target.rows(), target.cols(), row_tiles);
+  detail::cuda::launch_dependent(transpose_block_kernel<kRows, kColumns, T, From>,
+                                 {static_cast<unsigned>(row_tiles * column_tiles), kThreads},
+                                 context.stream(), source.data(), source.ld(), beta, target.data(),
+                                 target.ld(), target.rows(), target.cols(), row_tiles);
 }
 
 }  // namespace
 
-template <Scalar T>
-void transpose_block(CudaContext& context, ConstBlockView<T, DeviceSpace> source, T beta,
+template <Scalar T, Scalar From>
+void transpose_block(CudaContext& context, ConstBlockView<From, DeviceSpace> source, T beta,
                      BlockView<T, DeviceSpace> target) {
   constexpr Index kShort = 8;
   if (target.empty()) return;
@@ -62,10 +63,14 @@ void transpose_block(CudaContext& context, ConstBlockView<T, DeviceSpace> source
   launch<16, 64>(context, source, beta, target);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                    \
-  template void transpose_block(CudaContext&, ConstBlockView<T, DeviceSpace>, T, \
+#define HEDDLE_INSTANTIATE_FROM(T, From)                                            \
+  template void transpose_block(CudaContext&, ConstBlockView<From, DeviceSpace>, T, \
                                 BlockView<T, DeviceSpace>);
+#define HEDDLE_INSTANTIATE(T)       \
+  HEDDLE_INSTANTIATE_FROM(T, float) \
+  HEDDLE_INSTANTIATE_FROM(T, double)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_FROM
 
-}  // namespace heddle::detail
+}  // namespace heddle

@@ -29,8 +29,7 @@ struct BlockOrdering {
 BlockOrdering order_for_blocks(HostContext& context, const RowPattern& A, BlockShape shape,
                                Reordering kind);
 
-/// The time of a block in a product, to compare orders of a matrix by (`nominal_block_seconds` or a
-/// fit, `LinearTime`).
+/// The time of a block in a product, to compare orders of a matrix by (`nominal_block_seconds`).
 struct BlockTimes {
   double per_block = 1;           ///< where the rows of B that a block meets are neighbours
   double per_gathered_block = 1;  ///< where they are not, because columns have another order

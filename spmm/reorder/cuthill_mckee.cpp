@@ -4,8 +4,6 @@
 namespace heddle::detail {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 class Levels {
  public:
   /// Searches pass over nodes that are `seen`.

@@ -7,8 +7,6 @@
 namespace heddle::detail {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 std::uint64_t hash_of_row(const RowPattern& A, Index row) {
   std::uint64_t hash = static_cast<std::uint64_t>(A.length(row));
   for (std::int64_t e = A.row_offsets[row]; e < A.row_offsets[row + 1]; ++e) {

@@ -6,6 +6,8 @@
 
 namespace heddle::detail {
 
+inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
 /// The graph of a square matrix's nodes, groups of rows that every order keeps side by side: the
 /// unknowns of a point of a discretisation. Node u holds rows members[first[u]] …
 /// members[first[u + 1] − 1], ascending. Its neighbours, itself included, are

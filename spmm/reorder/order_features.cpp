@@ -4,13 +4,12 @@
 #include <heddle/spmm/blocked/block_counts.hpp>
 #include <heddle/spmm/features/row_runs.hpp>
 #include <heddle/spmm/features/row_tiles.hpp>
+#include <heddle/spmm/reorder/node_graph.hpp>
 #include <heddle/spmm/reorder/order_features.hpp>
 #include <limits>
 
 namespace heddle::detail {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 constexpr RowTiles kTiles[] = {{8, 1024}, {128, 128}, {2048, 16}, {32768, 4}};
 constexpr RowTiles kFewTiles = {8, 128};

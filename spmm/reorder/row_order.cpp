@@ -11,9 +11,8 @@ namespace heddle {
 namespace {
 
 using detail::NodeGraph;
+using detail::at;
 using Numbers = std::vector<std::int32_t>;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 Numbers natural(Index count) {
   Numbers order(at(count));

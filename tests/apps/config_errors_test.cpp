@@ -288,7 +288,7 @@ TEST(ConfigErrors, Checkpoints) {
   const std::string problem = "problem: {matrix: a.mtx}\n";
   EXPECT_EQ(error_of(problem + "checkpoint: {every_s: 10}"),
             "case.yaml:2:13: checkpoint.file is missing: file that holds the state of the solve, "
-            "relative to the current folder; gone once converged");
+            "relative to the current folder; deleted once converged");
   EXPECT_EQ(error_of(problem + "checkpoint: {file: state, every_s: -1}"),
             "case.yaml:2:36: checkpoint.every_s: expected a number of at least 0, got '-1'");
   EXPECT_EQ(error_of(problem + "checkpoint: {file: state}\nprecision: mixed"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <apps/executable.hpp>
 #include <apps/process.hpp>
+#include <apps/terminal_process.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -88,6 +89,20 @@ TEST_F(Front, AMistypedWordGetsTheNearestName) {
         << run.err;
   }
   EXPECT_EQ(this->run({"qqqqqqqq"}).err.find("did you mean"), std::string::npos);
+}
+
+TEST_F(Front, APageIsShownByManOnATerminalAndElsePrinted) {
+  program("man", "echo \"shown by man $*\"\nhead -c 18\ncat >/dev/null\n");
+  const std::string path = "PATH=" + folder_.path().string() + ":/usr/bin:/bin";
+  test::TerminalProcess process(folder_.path(), {path, test::executable("heddle"), "man", "solve"});
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_EQ(process.shown().find("shown by man -l -"), 0u) << process.shown();
+  EXPECT_NE(process.shown().find(".TH HEDDLE"), std::string::npos) << process.shown();
+  EXPECT_EQ(output({"man", "solve"}).find(".TH HEDDLE"), 0u);
+  program("man", "cat >/dev/null\nexit 1\n");
+  test::TerminalProcess failing(folder_.path(), {path, test::executable("heddle"), "man", "solve"});
+  EXPECT_EQ(failing.wait(), 0);
+  EXPECT_EQ(failing.shown().find(".TH HEDDLE"), 0u) << failing.shown();
 }
 
 TEST_F(Front, AFileInPlaceOfACommandIsNamed) {
@@ -176,7 +191,7 @@ TEST_F(Front, ZshIsGivenTheSameOptions) {
                          "heddle-spgemm heddle-spmm\n",
                          0),
             0u);
-  EXPECT_NE(script.find(":smallest|largest|interval:(smallest largest interval)"),
+  EXPECT_NE(script.find(":smallest|largest|interval|nearest:(smallest largest interval nearest)"),
             std::string::npos);
   if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "there is no zsh";
   folder_.write("_heddle", script);

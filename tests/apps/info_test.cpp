@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
@@ -97,6 +98,32 @@ TEST(MatrixReport, NamesTheWorstPairOfAnUnsymmetricMatrix) {
   EXPECT_NE(text.find("2 entries zero or negative (first in row 2)"), std::string::npos) << text;
 }
 
+/// The Laplacian of a path shifted by s has the eigenvalues 4 sin²(kπ/2(n + 1)) − s.
+TEST(MatrixReport, SaysWhatIsKnownOfTheSignsOfEigenvalues) {
+  HostContext context(1);
+  constexpr Index n = 30;
+  const auto said = [&context](double shift, double factor = 1) {
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < n; ++i) {
+      entries.push_back({i, i, factor * (2 - shift)});
+      if (i > 0) entries.insert(entries.end(), {{i, i - 1, -factor}, {i - 1, i, -factor}});
+    }
+    const auto A = csr_from_triplets<double>(context, n, n, entries);
+    const MatrixReport report = inspect(context, "A", A.view(), {});
+    const double lowest = 4 * std::pow(std::sin(M_PI / 2 / (n + 1)), 2) - shift;
+    if (factor > 0) {
+      EXPECT_GE(report.ritz->lower, lowest - 1e-12);
+      EXPECT_LE(report.ritz->lower, lowest + 0.1);
+    }
+    return definiteness(report);
+  };
+  EXPECT_EQ(said(-1), "positive definite (Gershgorin)");
+  EXPECT_EQ(said(0), "at least positive semidefinite (Gershgorin)");
+  EXPECT_EQ(said(0.005), "no negative eigenvalue was seen, which proves nothing");
+  EXPECT_EQ(said(1), "no, eigenvalues of both signs");
+  EXPECT_EQ(said(-1, -1), "negative definite (Gershgorin)");
+}
+
 TEST(MatrixReport, EmptyAndRectangularMatricesHaveNoSpectrum) {
   HostContext context(1);
   for (const auto& [rows, cols] : std::vector<std::pair<Index, Index>>{{0, 0}, {0, 3}, {3, 0}}) {
@@ -136,13 +163,17 @@ TEST(HeddleInfo, DescribesAGeneratedMatrix) {
   const Outcome run = heddle_info("laplace3d:8,9,10");
   EXPECT_EQ(run.exit_code, 0);
   for (const char* part : {"720 rows, 720 columns", "yes, to the last bit", "[0, 12] (Gershgorin)",
-                           "longest 7", "on the host", "on a GPU"}) {
+                           "at least positive semidefinite (Gershgorin)"}) {
     EXPECT_NE(run.output.find(part), std::string::npos) << part << " is not in:\n" << run.output;
+  }
+  for (const char* part : {"longest 7", "on the host", "on a GPU"}) {
+    EXPECT_EQ(run.output.find(part), std::string::npos) << part;
+    EXPECT_NE(heddle_info("laplace3d:8,9,10 --products").output.find(part), std::string::npos);
   }
 }
 
 TEST(HeddleInfo, WritesJson) {
-  const Outcome run = heddle_info("--json random_geometric:50:4 --transform laplacian");
+  const Outcome run = heddle_info("--json --products random_geometric:50:4 --transform laplacian");
   ASSERT_EQ(run.exit_code, 0) << run.output;
   const nlohmann::json json = nlohmann::json::parse(run.output);
   EXPECT_EQ(json["rows"], 50);

@@ -179,6 +179,32 @@ TEST_F(LanczosProcess, AllPairsInAnInterval) {
   }
 }
 
+TEST_F(LanczosProcess, PairsNearestToANumber) {
+  const double sigma = 3.3;
+  std::vector<double> exact = eigenvalues_between(-1, 9);
+  std::sort(exact.begin(), exact.end(),
+            [&](double a, double b) { return std::abs(a - sigma) < std::abs(b - sigma); });
+  exact.resize(7);
+  std::sort(exact.begin(), exact.end());
+  for (const std::string precision : {"double", "single"}) {
+    const ProcessResult run =
+        solve(kGrid + "precision: " + precision, {"--sigma", "3.3", "--set", "solver.nev=7"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.err.find("7 eigenpairs nearest to 3.3"), std::string::npos) << run.err;
+    const auto json = result();
+    EXPECT_EQ(json.at("status"), "converged");
+    EXPECT_EQ(json.at("completeness").at("method"), "inertia");
+    EXPECT_EQ(json.at("configuration").at("solver").at("which"), "nearest");
+    ASSERT_EQ(json.at("eigenvalues").size(), exact.size());
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      EXPECT_NEAR(json.at("eigenvalues").at(i), exact[i], precision == "single" ? 1e-4 : 1e-10);
+    }
+  }
+  const ProcessResult bare = solve(kGrid, {"--set", "solver.which=nearest"});
+  EXPECT_EQ(bare.exit_code, 1);
+  EXPECT_NE(bare.err.find("solver.which: nearest needs a solver.sigma"), std::string::npos);
+}
+
 TEST_F(LanczosProcess, AnIntervalWithoutEigenvaluesAndOneWithTooMany) {
   ASSERT_EQ(eigenvalues_between(-2, -1).size(), 0u);
   std::vector<std::string> empty = kInterval;
@@ -231,9 +257,13 @@ TEST_F(LanczosProcess, WhatAnIntervalDoesNotGoWith) {
                                 "solver.max_basis=90", "solver.filter=none", "precision=mixed"}) {
     std::vector<std::string> words = kInterval;
     words.insert(words.end(), {"--set", key});
+    const std::string why = key.starts_with("problem.mass")
+                                ? ": all pairs in an interval are found of one matrix only, of a "
+                                  "pencil those nearest to a number"
+                                : "";
     expect_refused(
         solve(kGrid, words), 1,
-        "--set " + key + ": " + named_in_refusal(key) + " does not go with which: interval");
+        "--set " + key + ": " + named_in_refusal(key) + " does not go with which: interval" + why);
   }
 }
 

@@ -161,8 +161,8 @@ TEST_F(OutputProcess, ModesOfAPencilHaveFrequencies) {
   EXPECT_NEAR(frequencies[1], 0, 1e-4);  // the square root of the rounding errors of 0
   EXPECT_NEAR(frequencies[2], 1, 1e-9);
   EXPECT_NEAR(frequencies[3], 2, 1e-9);
-  EXPECT_NE(run.out.find("frequency\n"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("  -7.00000e+00"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("          frequency          ± "), 0u) << run.out;
+  EXPECT_NE(run.out.find("\n    1      -7.00000  "), std::string::npos) << run.out;
   EXPECT_EQ(solve("problem: {matrix: k.mtx}\nsolver: {nev: 2}\n").exit_code, 0);
   EXPECT_FALSE(result().contains("frequencies"));
 }
@@ -207,6 +207,42 @@ TEST_F(OutputProcess, AFailureLeavesItsReasonAndTheEarlierResults) {
   }
   EXPECT_EQ(solve(kGrid, {"--set", "solver.max_iterations=1"}).exit_code, 3) << "has results";
   EXPECT_EQ(listing(folder_.path() / directory()), (Strings{"result.json", "history.csv"}));
+}
+
+TEST_F(OutputProcess, AnInputThatCannotBeReadLeavesNothingUnlessAFolderIsNamed) {
+  EXPECT_EQ(solve("problem: {matrix: gone.mtx}\n").exit_code, 2);
+  EXPECT_EQ(listing(folder_.path()), Strings{"case.yaml"});
+  EXPECT_EQ(solve("problem: {matrix: gone.mtx}\n", {"-o", "out"}).exit_code, 2);
+  EXPECT_EQ(result("out").at("status"), "error");
+}
+
+TEST_F(OutputProcess, ResultsOfAnotherProblemAreNotReplacedInSilence) {
+  const auto said = [this](const std::string& yaml) {
+    const ProcessResult run = solve(yaml + "output: {directory: out}\n", {"--quiet"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.out.substr(run.out.find("results in "));
+  };
+  const std::string another = "results in out, replacing those of ";
+  write_diagonal("a.mtx", {1, 2, 3, 4, 5, 6, 7, 8});
+  write_diagonal("b.mtx", {1, 1, 1, 1, 1, 1, 1, 2});
+  const std::string kA = (folder_.path() / "a.mtx").string();
+  EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 2}\n"), "results in out\n");
+  EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 2, tolerance: 1e-9}\n"),
+            "results in out\n")
+      << "the same question";
+  EXPECT_EQ(said("problem: {matrix: a.mtx, mass: b.mtx}\nsolver: {nev: 2}\n"),
+            another + "no problem.mass\n");
+  EXPECT_EQ(said("problem: {matrix: b.mtx}\nsolver: {nev: 3}\n"),
+            another + "problem.mass: " + (folder_.path() / "b.mtx").string() +
+                ", problem.matrix: " + kA + ", solver.nev: 2\n");
+  EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 3}\n"),
+            another + "problem.matrix: " + (folder_.path() / "b.mtx").string() + "\n");
+  write_diagonal("a.mtx", {9, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 3}\n"),
+            another + "other contents of " + kA + "\n");
+  // A run that fails in between hides nothing.
+  EXPECT_EQ(solve("problem: {matrix: gone.mtx}\noutput: {directory: out}\n").exit_code, 2);
+  EXPECT_EQ(said("problem: {matrix: a.mtx}\nsolver: {nev: 2}\n"), another + "solver.nev: 3\n");
 }
 
 TEST_F(OutputProcess, TheHistoryGrowsWhileASolveRunsAndOutlivesItsDeath) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <apps/config_support.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <heddle/apps/exit_codes.hpp>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <support/temporary_folder.hpp>
+#include <thread>
 
 namespace heddle::apps {
 namespace {
@@ -249,6 +251,32 @@ TEST(Progress, PlainLinesGoByTime) {
   EXPECT_EQ(shown({10, 20, 30}), 3);              // cycles that take long
   EXPECT_EQ(shown({1000, 1049, 1051, 1052}), 2);  // a twentieth of what it has taken
   EXPECT_EQ(shown({100000, 100059, 100061}), 2);  // a minute at most
+}
+
+/// A stage that goes on is named again and again, and no more once an iteration has been shown.
+TEST(Progress, LongStagesAreNamedWhereThereIsNoLiveLine) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const auto begin = std::chrono::steady_clock::now();
+  double periods = 0;  // until an iteration was shown
+  {
+    Progress progress(ProgressStyle::lines, std::chrono::milliseconds(100));
+    progress.begin_stage("ordering A");
+    progress.begin_stage("factoring A");
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    const IterationRecord record{1, 0, 0.5, 0.1, 4, 4};
+    progress.show({record, 5, {}, {}});
+    periods = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 0.1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  testing::internal::GetCapturedStdout();
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(shown.find("factoring A, 0 s\n"), 0u) << shown;
+  const auto lines = std::count(shown.begin(), shown.end(), '\n');
+  EXPECT_GE(lines, 2) << shown;
+  EXPECT_LE(static_cast<double>(lines), periods) << shown;
+  EXPECT_EQ(shown.find("ordering"), std::string::npos);
+  EXPECT_EQ(shown.find("iteration"), std::string::npos);
 }
 
 TEST(Progress, TheLiveLineIsRewrittenAndRemoved) {

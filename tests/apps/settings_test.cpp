@@ -4,6 +4,8 @@
 #include <heddle/apps/command_line.hpp>
 #include <heddle/apps/config/settings.hpp>
 #include <heddle/apps/config/subject.hpp>
+#include <heddle/linalg/base/error.hpp>
+#include <limits>
 #include <set>
 #include <string>
 #include <support/temporary_folder.hpp>
@@ -49,6 +51,24 @@ TEST(Settings, AMatrixAndOptionsAreAConfiguration) {
   EXPECT_EQ(config.request.preconditioner.type, "jacobi");
   EXPECT_EQ(config.output.directory, "a: b");
   EXPECT_EQ(config.name, "laplace2d");
+}
+
+/// λ = (2π f)², with the sign of f.
+TEST(Settings, ARangeOfFrequenciesIsAnInterval) {
+  const auto interval = [](const std::vector<std::string>& words) {
+    const Config config =
+        load_config("laplace2d:20,17", {interval_of_frequencies(words)}, {}, SolverType::automatic);
+    EXPECT_EQ(origin_of(config, "solver.interval").describe(),
+              "--range-hz " + words[0] + " " + words[1]);
+    return *config.request.interval;
+  };
+  constexpr double kPi = 3.14159265358979323846;
+  EXPECT_DOUBLE_EQ(interval({"0.25", "3"}).lower, kPi * kPi / 4);
+  EXPECT_DOUBLE_EQ(interval({"0.25", "3"}).upper, 36 * kPi * kPi);
+  EXPECT_DOUBLE_EQ(interval({"-1", "inf"}).lower, -4 * kPi * kPi);
+  EXPECT_EQ(interval({"0", "inf"}).lower, 0);
+  EXPECT_EQ(interval({"0", "inf"}).upper, std::numeric_limits<double>::infinity());
+  EXPECT_THROW(interval_of_frequencies({"1", "fast"}), InvalidArgument);
 }
 
 TEST(Settings, IntervalsRightHandSidesAndGeneratedMasses) {

@@ -73,6 +73,25 @@ TEST_F(HeddleSolve, TheResultSaysWhatShowsThatNoPairIsMissing) {
             Evidence("random search", false));
 }
 
+TEST_F(HeddleSolve, ARangeOfFrequenciesGivesThePairsOfItsInterval) {
+  std::vector<double> inside;
+  for (const double value : laplace_smallest_eigenvalues({20, 17}, 340)) {
+    const double f = std::sqrt(value) / (2 * std::acos(-1.0));
+    if (0.1 <= f && f <= 0.15) inside.push_back(value);
+  }
+  ASSERT_EQ(run_solve({"laplace2d:20,17", "--range-hz", "0.1", "0.15", "-n", "60"}).exit_code, 0);
+  const auto found =
+      result("results/laplace2d-block_lanczos").at("eigenvalues").get<std::vector<double>>();
+  ASSERT_EQ(found.size(), inside.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], inside[i], 8e-8);
+  expect_error(run_solve({"laplace2d:20,17", "--range-hz", "1", "2", "--interval", "1", "2"}), 1,
+               "--range-hz and --interval are two ways to name one interval");
+  expect_error(run_solve({"laplace2d:20,17", "--mass", "laplace2d:20,17", "--range-hz", "1", "2"}),
+               1,
+               "--mass laplace2d:20,17: problem.mass does not go with which: interval: pairs "
+               "inside the spectrum of a pencil are not found, only the smallest and the largest");
+}
+
 TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {
   const ProcessResult run = run_solve({"laplace2d:20,17", "-n", "4", "--tol", "1e-7", "--threads",
                                        "1", "--preconditioner", "jacobi", "--solver", "lobpcg",

@@ -139,7 +139,7 @@ TEST_F(HeddleSpmm, SaysWhatIsWrong) {
          "--device host multiplies on the host");
   expect({"A.mtx", "--columns", "2", "--order", "fastest"}, 1, "add --device cuda");
   expect({"A.mtx", "--columns", "2", "--kernel", "row_split", "--precision", "half"}, 1,
-         "--kernel is for single and double precision");
+         "--kernel with half, bf16 and tf32 is for GPUs: add --device cuda");
   expect({"laplace1d:5", "--multiply", "B.npy"}, 1, "A (laplace1d:5) is 5x5, B (B.npy) is 8x3");
   expect({"A.mtx", "--multiply", "B.npy", "-o", "C.txt"}, 1, "must end in .npy (NumPy) or .mtx");
   expect({"A.mtx", "--columns", "2", "--precision", "half,bf16"}, 1, "--precision");

@@ -20,23 +20,32 @@ using detail::request_fields;
 /// The addresses of all members of `request`, of nested structs each one. A new member stops the
 /// compilation here: name it, and give it a row in `request_fields`.
 std::vector<const void*> members_of(const Request& request) {
-  const auto& [method, nev, which, interval, block_size, tolerance, criterion, linear_criterion,
-               max_iterations, time_limit_s, seed, refresh_interval, max_basis, filter,
-               factorization, algorithm, damp, project_rhs, preconditioner, spmm, reorder,
+  const auto& [method, nev, which, interval, sigma, side, block_size, tolerance, criterion,
+               linear_criterion, max_iterations, time_limit_s, seed, refresh_interval, max_basis,
+               filter, factorization, algorithm, damp, project_rhs, preconditioner, spmm, reorder,
                precision, device, devices, threads, distribution, checkpoint] = request;
   const auto& [type, options, its_precision] = preconditioner;
   const auto& [kernel, verdict_file, transpose] = spmm;
   // `on_failure` is a function of the process itself.
   const auto& [file, every_s, resume, identity, on_failure] = checkpoint;
   static_cast<void>(on_failure);
-  return {&method,         &nev,          &which,         &interval,
-          &block_size,     &tolerance,    &criterion,     &linear_criterion,
-          &max_iterations, &time_limit_s, &seed,          &refresh_interval,
-          &max_basis,      &filter,       &factorization, &algorithm,
-          &damp,           &project_rhs,  &type,          &options,
-          &its_precision,  &kernel,       &verdict_file,  &transpose,
-          &reorder,        &precision,    &device,        &devices,
-          &threads,        &distribution, &file,          &every_s,
+  return {&method,         &nev,
+          &which,          &interval,
+          &sigma,          &side,
+          &block_size,     &tolerance,
+          &criterion,      &linear_criterion,
+          &max_iterations, &time_limit_s,
+          &seed,           &refresh_interval,
+          &max_basis,      &filter,
+          &factorization,  &algorithm,
+          &damp,           &project_rhs,
+          &type,           &options,
+          &its_precision,  &kernel,
+          &verdict_file,   &transpose,
+          &reorder,        &precision,
+          &device,         &devices,
+          &threads,        &distribution,
+          &file,           &every_s,
           &resume,         &identity};
 }
 
@@ -56,6 +65,8 @@ Request unusual() {
           .nev = 17,
           .which = Which::largest,
           .interval = RealInterval{-1.5, 2.25},
+          .sigma = 0.75,
+          .side = Side::below,
           .block_size = 9,
           .tolerance = 1e-3,
           .criterion = Criterion::absolute,

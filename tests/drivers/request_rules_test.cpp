@@ -112,8 +112,10 @@ TEST(RequestRules, PartsOfTheProblem) {
   const Request interval{.nev = 8, .interval = RealInterval{0, 1}};
   EXPECT_EQ(refusal({.A = kChain.matrix(), .initial_guess = ones()}, interval),
             "initial_guess: does not go with interval");
-  EXPECT_EQ(refusal({.A = kChain.matrix(), .B = kChain.matrix()}, interval),
-            "B: does not go with interval");
+  EXPECT_EQ(
+      refusal({.A = kChain.matrix(), .B = kChain.matrix()}, interval),
+      "B: does not go with interval: all pairs in an interval are found of one matrix only, of a "
+      "pencil those nearest to a number");
 }
 
 TEST(RequestRules, Intervals) {

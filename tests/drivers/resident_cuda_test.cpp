@@ -55,5 +55,28 @@ TEST(ResidentSolveOnGpu, CopiesNoMatrix) {
   });
 }
 
+/// The example of docs/library.md.
+TEST(ResidentSolveOnGpu, ExampleOfTheLibraryPage) {
+  const std::string reason = cuda_unavailable_reason();
+  if (!reason.empty()) GTEST_SKIP() << "skipped: " << reason;
+  CudaContext context;
+  HostContext host;
+  const CsrMatrix<double, DeviceSpace> made =
+      place(context, generate<double>(host, {.name = "laplace1d", .size = {3000}}));
+  context.synchronize();
+  const Index n = made.rows();
+  const Index nnz = made.nnz();
+  const auto [row_offsets, columns, values] =
+      std::tuple(made.view().row_offsets, made.view().columns, made.view().values);
+  heddle::Device device(heddle::DeviceChoice::cuda);
+  const heddle::CsrView<double, heddle::DeviceSpace> view{n, n, nnz, row_offsets, columns, values};
+  const heddle::ResidentMatrix<double, heddle::CudaContext> A(view);
+  const auto found = heddle::solve<double, heddle::CudaContext>(device, {.A = A}, {.nev = 10});
+  found.vectors.view();  // in device memory
+  EXPECT_EQ(found.solution.status, SolveStatus::converged) << found.solution.reason;
+  EXPECT_EQ(found.vectors.rows(), 3000);
+  EXPECT_EQ(found.vectors.cols(), 10);
+}
+
 }  // namespace
 }  // namespace heddle

@@ -8,7 +8,7 @@ import heddle
 from heddle import _core
 from heddle._solve import Extras
 
-OWN_ARGUMENTS = {"nev", "which", "interval", "tolerance", "max_iterations", "damp"}
+OWN_ARGUMENTS = {"nev", "which", "interval", "sigma", "side", "tolerance", "max_iterations", "damp"}
 
 
 def test_every_option_of_the_library_is_one_of_the_package():

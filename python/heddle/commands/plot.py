@@ -20,13 +20,15 @@ EXAMPLES = """examples:
   heddle plot results/K-lobpcg results/K-block_lanczos -o both.png
   heddle plot results/K-lobpcg --picture spy -o entries.svg
   heddle plot results/K-lobpcg --coordinates xyz.npy --mode 7 --mode 8 -o modes.svg
+  heddle plot results/K-lobpcg --coordinates xyz.npy --kept rows.npy -o modes.svg
   heddle plot timing.json -o roofline.svg
 
 A file of spmm_prediction or spmm_timing is drawn as a roofline for each of its matrices.
 
 Modes need eigenvectors, which a solve writes with --eigenvectors npy. Rows of an eigenvector are
 grouped by point: with 3 unknowns per point, rows 0 to 2 belong to the first one, and the points are
-drawn where the mode moves them.
+drawn where the mode moves them. Where rows of K and M were deleted, as those of supports, --kept
+names the others: their numbers from 0, or true and false for each row.
 
 exit codes: 0 done, 1 usage, 2 a file that cannot be read or written
 """
@@ -57,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
         "three)")  # fmt: skip
     add("--coordinates", metavar="FILE",
         help="points x 1, 2 or 3 (.npy, .mtx, .csv, .txt): draws the modes on them")  # fmt: skip
+    add("--kept", metavar="ROWS.npy",
+        help="rows that K and M kept where others were deleted; modes are zero in these")  # fmt: skip
     add("--mode", action="append", type=int, default=[], metavar="N",
         help="number of a mode, from 1; may be given again (default: the first six)")  # fmt: skip
     add("--label", action="append", default=[], metavar="NAME",
@@ -100,9 +104,12 @@ def make_figure(options: argparse.Namespace) -> tuple[Figure, list[str]]:
         check_files_alone(options, files)
         found = [one for name in files for one in rooflines.read_rooflines(name)]
         return rooflines.draw(found, options.title), []
+    if options.kept and not options.coordinates:
+        raise PlotError("--kept is for modes on --coordinates", USAGE)
     results = sources.read_results(options.results, options.label)
     points = sources.read_coordinates(Path(options.coordinates)) if options.coordinates else None
-    wish = figures.Wish(options.picture, points, options.mode, options.title)
+    kept = Path(options.kept) if options.kept else None
+    wish = figures.Wish(options.picture, points, options.mode, options.title, kept)
     return figures.draw(results, wish)
 
 
@@ -110,7 +117,7 @@ def check_files_alone(options: argparse.Namespace, files: list[str]) -> None:
     if len(files) < len(options.results):
         reason = f"{files[0]} is a roofline, which is drawn without results of solves"
         raise PlotError(reason, USAGE)
-    for option in ("picture", "coordinates", "mode", "label"):
+    for option in ("picture", "coordinates", "kept", "mode", "label"):
         if getattr(options, option):
             reason = f"--{option} is for results of solves, and {files[0]} is a roofline"
             raise PlotError(reason, USAGE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure, SubFigure
@@ -12,7 +13,7 @@ from ..report import matrices, pictures, style
 from ..report.pictures import Series
 from ..report.results import phase_seconds
 from .modes import ACROSS, chosen_modes, draw_modes
-from .sources import PlotError, Result
+from .sources import PlotError, Result, read_kept
 
 PICTURES = ("convergence", "spectrum", "phases", "spy", "modes")
 WIDTH = 10.0  # inches
@@ -20,12 +21,14 @@ WIDTH = 10.0  # inches
 
 @dataclass
 class Wish:
-    """What is to be drawn. `named`: the pictures that were asked for by name."""
+    """What is to be drawn. `named`: the pictures that were asked for by name. `kept`: the file of
+    the rows that eigenvectors have."""
 
     named: Sequence[str] = ()
     coordinates: np.ndarray | None = None
     modes: Sequence[int] = ()
     title: str = ""
+    kept: Path | None = None
 
 
 @dataclass
@@ -162,11 +165,12 @@ def modes(results: Sequence[Result], wish: Wish, reasons: list[str]) -> list[Blo
         reasons.append("modes are drawn on points: give them with --coordinates xyz.npy")
         return []
     numbers = chosen_modes(results, wish.modes)
+    kept = None if wish.kept is None else read_kept(wish.kept, len(points))
     height = 3.3 * -(-len(numbers) // ACROSS)
 
     def block(result: Result) -> Block:
         title = result.label if len(results) > 1 else ""
-        return Block(height, lambda f: draw_modes(f, result, points, numbers, title))
+        return Block(height, lambda f: draw_modes(f, result, points, numbers, title, kept))
 
     return [block(result) for result in results]
 

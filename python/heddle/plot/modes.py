@@ -26,21 +26,43 @@ def chosen_modes(results: Sequence[Result], numbers: Sequence[int]) -> list[int]
     return list(numbers) or list(range(1, min(most, 6) + 1))
 
 
+def whole(vectors: np.ndarray, kept: tuple[np.ndarray, int], result: Result) -> np.ndarray:
+    """The eigenvectors with zeros in the rows that were not kept."""
+    rows, size = kept
+    if len(rows) != len(vectors):
+        raise PlotError(
+            f"{len(rows)} rows were kept, and the eigenvectors of {result.folder} have "
+            f"{len(vectors)}"
+        )
+    spread = np.zeros((size, vectors.shape[1]))
+    spread[rows] = vectors
+    return spread
+
+
 def field(vectors: np.ndarray, points: np.ndarray, result: Result) -> np.ndarray:
     """modes x points x components of the eigenvectors, whose rows are grouped by point."""
     rows, count = len(vectors), len(points)
     if rows % count:
         raise PlotError(
             f"the coordinates have {count} points, and the eigenvectors of {result.folder} have "
-            f"{rows} rows, which is no multiple of it"
+            f"{rows} rows, which is no multiple of it; rows that were deleted as supports: --kept "
+            "rows.npy"
         )
     return vectors.T.reshape(vectors.shape[1], count, rows // count)
 
 
 def draw_modes(
-    figure: SubFigure, result: Result, points: np.ndarray, numbers: Sequence[int], title: str
+    figure: SubFigure,
+    result: Result,
+    points: np.ndarray,
+    numbers: Sequence[int],
+    title: str,
+    kept: tuple[np.ndarray, int] | None = None,
 ) -> None:
-    modes = field(read_vectors(result), points, result)
+    vectors = read_vectors(result)
+    if kept is not None:
+        vectors = whole(vectors, kept, result)
+    modes = field(vectors, points, result)
     rows = -(-len(numbers) // ACROSS)
     if title:
         figure.suptitle(title, x=0.02, ha="left", fontsize=10)

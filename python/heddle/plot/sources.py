@@ -142,3 +142,24 @@ def read_coordinates(path: Path) -> np.ndarray:
     if not np.isfinite(points).all():
         raise PlotError(f"{path} has coordinates that are not finite")
     return points
+
+
+def read_kept(path: Path, points: int) -> tuple[np.ndarray, int]:
+    """The rows of the whole problem that were kept where others were deleted as supports, and the
+    number of its rows. The file holds their numbers from 0, or true and false for each row.
+    Numbers leave open how many rows there were: as few per point as they allow."""
+    try:
+        kept = np.load(path)
+    except FileNotFoundError:
+        raise PlotError(f"there is no file {path} of kept rows") from None
+    except (OSError, ValueError) as error:
+        raise PlotError(f"{path} cannot be read as kept rows: {error}") from error
+    kept = kept.reshape(-1)
+    if kept.dtype == bool:
+        return np.flatnonzero(kept), len(kept)
+    if kept.dtype.kind not in "iu" or not len(kept) or kept.min() < 0:
+        raise PlotError(f"{path}: kept rows are numbers from 0, or true and false for each row")
+    if len(np.unique(kept)) < len(kept):
+        raise PlotError(f"{path} names a row twice")
+    per_point = -(-(int(kept.max()) + 1) // points)
+    return kept, per_point * points

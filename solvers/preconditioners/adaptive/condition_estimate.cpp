@@ -11,13 +11,14 @@
 namespace heddle::detail {
 namespace {
 
+constexpr ConditionEstimate kUnbounded{std::numeric_limits<double>::infinity(),
+                                       std::numeric_limits<double>::infinity()};
+
 /// Steps of CG, and whether their coefficients are all positive and finite.
 struct CgSteps {
   CgCoefficients coefficients{};
   bool positive = true;
 };
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x ← (I − Z Zᵀ) x for orthonormal columns Z.
 template <Scalar T, class Ctx>
@@ -80,7 +81,7 @@ ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
                                      LinearOperator<T, Ctx>* M, Index steps,
                                      ConstBlockView<T, typename Ctx::Space> null_vectors) {
   const CgSteps cg = cg_steps(context, A, M, std::min(steps, A.row_range().global), null_vectors);
-  return cg.positive ? cg.coefficients.estimate() : ConditionEstimate{kInfinity, kInfinity};
+  return cg.positive ? cg.coefficients.estimate() : kUnbounded;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \

@@ -21,7 +21,7 @@ NarrowBlockJacobi<V, Ctx>::NarrowBlockJacobi(Ctx& context,
 template <class V, class Ctx>
 NarrowBlockJacobi<V, Ctx>::NarrowBlockJacobi(Ctx& context, const RowRange& rows, Scaled scaled)
     : Preconditioner<float, Ctx>(rows, rows),
-      plan_(context, scaled.E.view()),
+      plan_(context, std::as_const(scaled.E).view(), {.scaling = RangeScaling::none}),
       columns_(detail::rounded<float>(context, std::move(scaled.D))) {}
 
 template <class V, class Ctx>

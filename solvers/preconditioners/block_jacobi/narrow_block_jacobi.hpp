@@ -2,7 +2,7 @@
 
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/narrow_columns.hpp>
-#include <heddle/spmm/narrow/narrow.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 
 namespace heddle {
 
@@ -40,7 +40,7 @@ class NarrowBlockJacobi final : public Preconditioner<float, Ctx> {
   NarrowBlockJacobi(Ctx& context, const RowRange& rows, Scaled scaled);
   static Scaled scaled(Ctx& context, CsrMatrix<double, Space> inverse);
 
-  NarrowPlan<V, Ctx> plan_;  // of E
+  LowPrecisionPlan<V, Ctx> plan_;  // of E
   detail::NarrowColumns<V, Ctx> columns_;
   NarrowBlock<V, Space> x_, y_;  // n×b, b the widest block so far
   Index width_ = 0;

@@ -30,7 +30,8 @@ NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, CsrView<double, Space> A,
     : NarrowChebyshev(
           context,
           detail::prepare_chebyshev<double>(
-              context, A, checked_degree(narrow_name<V>(), degree, kMostDegree), V::kRoundoff),
+              context, A, checked_degree(limits_of(precision_of<V>()).name, degree, kMostDegree),
+              V::kRoundoff),
           degree) {}
 
 template <class V, class Ctx>
@@ -41,7 +42,8 @@ NarrowChebyshev<V, Ctx>::NarrowChebyshev(Ctx& context, detail::ChebyshevSetup<do
       degree_(detail::first_degree(degree)),
       upper_bound_(setup.upper_bound),
       middle_(setup.middle),
-      plan_(context, setup.shifted.own().view(), 1 / setup.middle),
+      plan_(context, setup.shifted.own().view(),
+            {.scaling = RangeScaling::none, .factor = 1 / setup.middle}),
       columns_(detail::rounded<float>(context, std::move(setup.scaling))) {}
 
 template <class V, class Ctx>

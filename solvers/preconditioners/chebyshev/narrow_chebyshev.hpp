@@ -3,7 +3,7 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/narrow_columns.hpp>
-#include <heddle/spmm/narrow/narrow.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <span>
 #include <vector>
 
@@ -46,6 +46,9 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx>, public Variable
 
   int degree() const noexcept override { return degree_; }
 
+  /// How it multiplies.
+  const LowPrecisionPlan<V, Ctx>& products() const noexcept { return plan_; }
+
   VariableDegree<float, Ctx>* variable_degree() noexcept override {
     return automatic_ ? this : nullptr;
   }
@@ -65,7 +68,7 @@ class NarrowChebyshev final : public Preconditioner<float, Ctx>, public Variable
   int degree_;                                // d
   double upper_bound_;                        // β
   double middle_;                             // c
-  NarrowPlan<V, Ctx> plan_;                   // of (Â + σ I)/c − I
+  LowPrecisionPlan<V, Ctx> plan_;             // of (Â + σ I)/c − I
   detail::NarrowColumns<V, Ctx> columns_;     // D^(-1/2)/√c
   MultiVector<float, Space> root_;            // n×1
   NarrowBlock<V, Space> right_, odd_, even_;  // n×b, b ≥ the widest block so far

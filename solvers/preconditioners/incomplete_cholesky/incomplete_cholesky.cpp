@@ -1,5 +1,5 @@
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/operators/triangular_solves.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>

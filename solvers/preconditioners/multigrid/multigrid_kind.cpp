@@ -8,7 +8,7 @@
 namespace heddle::detail {
 namespace {
 
-constexpr Index kMostUnknowns = 64;
+constexpr Index kMostGivenUnknowns = 64;
 
 MultigridOptions multigrid_options(const PreconditionerOptions& options) {
   const NearNullSpace& known = options.near_null();
@@ -69,7 +69,7 @@ PreconditionerKind multigrid_kind() {
                {.name = "unknowns",
                 .doc = "per node for multigrid, numbered node by node; auto: found in the pattern",
                 .words = {"auto"},
-                .integers = IntegerRange{1, kMostUnknowns},
+                .integers = IntegerRange{1, kMostGivenUnknowns},
                 .fallback = "auto",
                 .aliases = {"block_size", "num_functions", "dofs_per_node"}}},
       .near_inverse = true,

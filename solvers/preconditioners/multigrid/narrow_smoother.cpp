@@ -3,7 +3,7 @@
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
 #include <heddle/solvers/preconditioners/rounded.hpp>
-#include <heddle/spmm/narrow/narrow.hpp>
+#include <heddle/spmm/low_precision/low_precision.hpp>
 #include <utility>
 
 namespace heddle::detail {
@@ -15,7 +15,9 @@ class Smoother final : public NarrowSmoother<Ctx> {
   using Space = typename Ctx::Space;
 
   Smoother(Ctx& context, CsrView<float, Space> A, std::vector<float> polynomial)
-      : rows_(A.rows), polynomial_(std::move(polynomial)), plan_(context, A) {}
+      : rows_(A.rows),
+        polynomial_(std::move(polynomial)),
+        plan_(context, A, {.scaling = RangeScaling::none}) {}
 
   void reserve(Ctx& context, Index width) override {
     for (NarrowBlock<V, Space>* block : {&right_, &odd_, &even_}) {
@@ -47,7 +49,7 @@ class Smoother final : public NarrowSmoother<Ctx> {
  private:
   Index rows_;
   std::vector<float> polynomial_;
-  NarrowPlan<V, Ctx> plan_;
+  LowPrecisionPlan<V, Ctx> plan_;
   NarrowBlock<V, Space> right_, odd_, even_;  // n×b
   SmallMatrix<double, Space> scales_;         // b×2
 };

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.io
 from heddle.commands.plot import main
-from heddle.plot.modes import field, moved
-from heddle.plot.sources import PlotError, Result
+from heddle.plot.modes import field, moved, whole
+from heddle.plot.sources import PlotError, Result, read_kept
 from made_study import HOSTILE, MadeStudy, result
 
 
@@ -74,6 +74,34 @@ def test_rows_of_modes_are_grouped_by_point():
     assert shift == pytest.approx(modes[1] * 0.12 * 10 / largest)
     with pytest.raises(PlotError, match="4 points.*6 rows"):
         field(vectors, np.zeros((4, 2)), result)
+
+
+def test_deleted_rows_are_zero(folder, capsys):
+    """12 rows are left of 6 points with 3 unknowns each, where the first two points are held."""
+    held = np.arange(18) < 6
+    vectors = np.load(folder / "one" / "eigenvectors.npy")
+    expected = np.zeros((18, 3))
+    expected[6:] = vectors
+    np.save("xyz.npy", np.random.default_rng(1).standard_normal((6, 3)))
+    for kept in (~held, np.flatnonzero(~held)):
+        np.save("rows.npy", kept)
+        rows = read_kept(folder / "rows.npy", 6)
+        assert (whole(vectors, rows, Result(None, "", {})) == expected).all()
+        given = ["one", "-q", "--coordinates", "xyz.npy", "--kept", "rows.npy", "-o", "m.svg"]
+        assert main(given) == 0
+        assert sum("λ" in word for word in texts(folder / "m.svg")) == 3
+
+    def error(kept, code=2):
+        np.save("rows.npy", kept)
+        return error_of(given, code, capsys)
+
+    assert "11 rows were kept, and the eigenvectors of one have 12" in error(np.arange(11))
+    assert "names a row twice" in error(np.zeros(12, dtype=int))
+    assert "numbers from 0" in error(np.arange(12) - 1)
+    assert "numbers from 0" in error(np.arange(12.0))
+    given[given.index("rows.npy")] = "gone.npy"
+    assert "there is no file gone.npy" in error_of(given, 2, capsys)
+    assert "--coordinates" in error_of(["one", "--kept", "rows.npy"], 1, capsys)
 
 
 def error_of(arguments, code, capsys):

@@ -6,8 +6,8 @@
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/factor/sparse_cholesky.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
-#include <heddle/solvers/operators/sparse_cholesky.hpp>
 
 #include "support/dense.hpp"
 #include "support/tolerance.hpp"

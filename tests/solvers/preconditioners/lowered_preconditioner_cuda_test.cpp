@@ -1,5 +1,6 @@
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/preconditioners/chebyshev/narrow_chebyshev.hpp>
 #include <heddle/solvers/preconditioners/schedule/schedule.hpp>
 
 #include "solvers/preconditioners/lowered_preconditioner_battery.hpp"
@@ -19,6 +20,40 @@ TEST_F(LoweredPreconditionerCuda, KeepsTheDigitsOfColumnsOfAnyNorm) {
 TEST_F(LoweredPreconditionerCuda, ProductsInShortNumberTypesKeepTheirDigits) {
   HostContext host(2);
   test::expect_narrow_products(context(), host);
+}
+
+/// An elastic body in half precision, whose rows fill panels. Columns of norm 1, and 8 steps.
+TEST_F(LoweredPreconditionerCuda, TensorCoresMultiplyWhereTheyArePredictedToBeFaster) {
+  HostContext host(2);
+  constexpr int kDegree = 8;
+  auto elastic = generate<double>(host, {"elasticity3d", {12, 12, 12}});
+  const auto X = test::random_vectors<double>(host, elastic.rows(), 16);
+  const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
+  const auto options = kind.options({{"degree", kDegree}});
+  const auto expected =
+      test::applied(host, host, *kind.make<double>(host, elastic.view(), options).get(), X);
+  const auto A = place(context(), std::move(elastic));
+  NarrowChebyshev<Half, CudaContext> M(context(), A.view(), kDegree);
+  EXPECT_EQ(M.products().kernel(), "panels") << M.products().reason();
+  MultiVector<float, HostSpace> rounded(host, X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) rounded.view()(i, j) = static_cast<float>(X.view()(i, j));
+  }
+  const auto there = place(context(), std::move(rounded));
+  MultiVector<float, DeviceSpace> Y(context(), X.rows(), X.cols());
+  M.apply(context(), there.view(), Y.view());
+  const auto found = fetch(context(), host, std::move(Y));
+  MultiVector<double, HostSpace> wide(host, X.rows(), X.cols());
+  for (Index i = 0; i < X.rows(); ++i) {
+    for (Index j = 0; j < X.cols(); ++j) {
+      wide.view()(i, j) = static_cast<double>(found.view()(i, j));
+    }
+  }
+  for (Index j = 0; j < X.cols(); ++j) {
+    const double difference = test::column_difference(expected, wide, j);
+    EXPECT_LE(difference, 20 * Half::kRoundoff) << "column " << j;
+    EXPECT_GE(difference, Half::kRoundoff / 50) << "column " << j << " was computed in more digits";
+  }
 }
 
 TEST_F(LoweredPreconditionerCuda, SolvesWithShortNumberTypesEndAsThoseInDouble) {

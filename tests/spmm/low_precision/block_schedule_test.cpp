@@ -58,20 +58,18 @@ TEST(BlockSchedule, UnitsAreSharedWhileWarpsHaveRoom) {
 
 /// Every lane finds its fragments of the layout that the PTX ISA gives for a block of A.
 TEST(FragmentOrder, IsThatOfTheTensorCores) {
-  constexpr auto half = fragment_order<Half>();
-  constexpr auto tf32 = fragment_order<Tf32>();
   for (int lane = 0; lane < 32; ++lane) {
     const int g = lane / 4;
     const int t = lane % 4;
     for (int k = 0; k < 8; ++k) {  // a0 … a7 of m16n8k16
       const int row = k % 4 < 2 ? g : g + 8;
       const int column = 2 * t + k % 2 + (k < 4 ? 0 : 8);
-      EXPECT_EQ(half[static_cast<std::size_t>(8 * lane + k)], 16 * row + column);
+      EXPECT_EQ(fragment_place<Half>(row, column), 8 * lane + k);
     }
     const int rows[] = {g, g + 8, g, g + 8};  // a0 … a3 of m16n8k8
     const int columns[] = {t, t, t + 4, t + 4};
     for (int k = 0; k < 4; ++k) {
-      EXPECT_EQ(tf32[static_cast<std::size_t>(4 * lane + k)], 8 * rows[k] + columns[k]);
+      EXPECT_EQ(fragment_place<Tf32>(rows[k], columns[k]), 4 * lane + k);
     }
   }
 }

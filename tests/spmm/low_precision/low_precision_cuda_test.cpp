@@ -28,15 +28,6 @@ std::vector<std::int32_t> shuffled(Index size, unsigned seed) {
 template <class V>
 class LowPrecisionCuda : public test::CudaTest {
  protected:
-  static constexpr BlockStorage kStorages[] = {BlockStorage::blocks, BlockStorage::panels,
-                                               BlockStorage::slices, BlockStorage::staged_slices};
-
-  static constexpr ProductPrecision precision() {
-    if constexpr (std::is_same_v<V, Half>) return ProductPrecision::half;
-    if constexpr (std::is_same_v<V, Bfloat16>) return ProductPrecision::bf16;
-    return ProductPrecision::tf32;
-  }
-
   MultiVector<double, HostSpace> random(Index rows, Index N) {
     MultiVector<double, HostSpace> B(host_, rows, N);
     test::RandomBlock<double> entries(rows, N, N, 3);
@@ -48,20 +39,18 @@ class LowPrecisionCuda : public test::CudaTest {
 
   /// Multiplies twice, compares the bits, and compares with the exact product.
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order = {}) {
-    for (const BlockStorage storage : kStorages) {
-      const bool in_rows =
-          storage == BlockStorage::slices || storage == BlockStorage::staged_slices;
+    for (const std::string_view kernel : low_precision_kernels()) {
       const Index fits = context().device().shared_bytes_per_block > 100'000 ? 3001 : 1000;
-      if (in_rows && !order.rows.empty()) continue;
-      if (storage == BlockStorage::staged_slices && A.cols > fits) continue;
-      expect_bound(A, N, order, storage);
+      if (kernel != "blocks" && kernel != "panels" && !order.rows.empty()) continue;
+      if (kernel == "staged_slices" && A.cols > fits) continue;
+      expect_bound(A, N, order, std::string(kernel));
     }
   }
 
   void expect_bound(const TestMatrix<double>& A, Index N, const BlockOrder& order,
-                    BlockStorage storage) {
-    LowPrecisionPlan<V, CudaContext> plan(context(), host_, A.view(), RangeScaling::powers_of_two,
-                                          order, storage);
+                    const std::string& kernel) {
+    LowPrecisionPlan<V, CudaContext> plan(context(), host_, A.view(),
+                                          {.kernel = kernel, .order = order});
     const MultiVector<double, HostSpace> B = random(A.cols, N);
     MultiVector<double, DeviceSpace> on_device(context(), A.cols, N);
     send<double>(context(), B.view(), on_device.view());
@@ -81,20 +70,20 @@ class LowPrecisionCuda : public test::CudaTest {
       }
       first = bits;
       const std::vector<std::int32_t> columns = plan.column_exponents(context());
-      const ProductError error = product_error<float>(host_, A.view(), B.view(), result.view(),
-                                                      precision(), {plan.row_exponents(), columns});
-      EXPECT_LE(error.share, 1) << storage_name(storage) << ' ' << A.rows << 'x' << A.cols
-                                << ", N = " << N << ", row " << error.row << ", column "
-                                << error.column;
+      const ProductError error =
+          product_error<float>(host_, A.view(), B.view(), result.view(), precision_of<V>(),
+                               {plan.row_exponents(), columns});
+      EXPECT_LE(error.share, 1) << kernel << ' ' << A.rows << 'x' << A.cols << ", N = " << N
+                                << ", row " << error.row << ", column " << error.column;
       EXPECT_GT(error.largest, 0);
     }
   }
 
-  static std::vector<std::pair<BlockStorage, Index>> storages_and_widths(
+  static std::vector<std::pair<std::string, Index>> kernels_and_widths(
       const std::vector<Index>& widths) {
-    std::vector<std::pair<BlockStorage, Index>> all;
-    for (const BlockStorage storage : kStorages) {
-      for (const Index N : widths) all.push_back({storage, N});
+    std::vector<std::pair<std::string, Index>> all;
+    for (const std::string_view kernel : low_precision_kernels()) {
+      for (const Index N : widths) all.push_back({std::string(kernel), N});
     }
     return all;
   }
@@ -154,9 +143,9 @@ TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
   // Columns that end inside a block, orders of both, and a block row that is cut.
   const auto A = test::power_law_matrix<double>(200, 3001, 2900);
   for (const BlockOrder& order : {BlockOrder{}, BlockOrder{shuffled(200, 3), shuffled(3001, 4)}}) {
-    for (const auto& [storage, N] : this->storages_and_widths({3, 8, 20, 70})) {
+    for (const auto& [kernel, N] : this->kernels_and_widths({3, 8, 20, 70})) {
       LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
-                                                    RangeScaling::powers_of_two, order, storage);
+                                                    {.kernel = kernel, .order = order});
       MultiVector<double, HostSpace> B(this->host_, A.cols, N);
       test::RandomBlock<double> entries(A.cols, N, N, 5);
       for (Index i = 0; i < A.cols; ++i) {
@@ -173,56 +162,22 @@ TYPED_TEST(LowPrecisionCuda, ShortBlocksAreReadWhereTheyLieOrCopied) {
       const std::vector<std::int32_t> columns = plan.column_exponents(this->context());
       EXPECT_EQ(columns, std::vector<std::int32_t>(static_cast<std::size_t>(N), 0));
       const ProductError error =
-          product_error<float>(this->host_, A.view(), B.view(), in_place.view(), this->precision(),
-                               {plan.row_exponents(), columns});
+          product_error<float>(this->host_, A.view(), B.view(), in_place.view(),
+                               precision_of<TypeParam>(), {plan.row_exponents(), columns});
       EXPECT_LE(error.share, 1) << N;
       EXPECT_GT(error.largest, 0);
     }
   }
 }
 
-TYPED_TEST(LowPrecisionCuda, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
-  const auto A = test::random_matrix<double>(90, 111, 6);
-  for (const BlockStorage storage : TestFixture::kStorages) {
-    LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
-                                                  RangeScaling::powers_of_two, {}, storage);
-    for (const Index N : {1, 8, 37}) {
-      const MultiVector<double, HostSpace> B = this->random(A.cols, N);
-      const Index ld = A.cols + 3;
-      std::vector<double> by_columns(static_cast<std::size_t>(ld * N), -1e30);
-      for (Index i = 0; i < A.cols; ++i) {
-        for (Index j = 0; j < N; ++j)
-          by_columns[static_cast<std::size_t>(i + j * ld)] = B.view()(i, j);
-      }
-      Buffer<double, DeviceSpace> placed(this->context(), by_columns.size());
-      this->context().copy_to_device(placed.data(), by_columns.data(),
-                                     by_columns.size() * sizeof(double));
-      MultiVector<double, DeviceSpace> by_rows(this->context(), A.cols, N);
-      send<double>(this->context(), B.view(), by_rows.view());
-      MultiVector<float, DeviceSpace> C(this->context(), A.rows, 2 * N);
-      plan.multiply(this->context(), ConstBlockView<double, DeviceSpace>(by_rows.view()),
-                    C.columns(0, N));
-      plan.multiply(this->context(),
-                    ColumnMajorBlock<double, DeviceSpace>{placed.data(), A.cols, N, ld},
-                    C.columns(N, N));
-      MultiVector<float, HostSpace> result(this->host_, A.rows, 2 * N);
-      fetch<float>(this->context(), C.view(), result.view());
-      for (Index i = 0; i < A.rows; ++i) {
-        for (Index j = 0; j < N; ++j) {
-          ASSERT_EQ(result.view()(i, j), result.view()(i, N + j)) << N << ' ' << i << ' ' << j;
-        }
-      }
-    }
-  }
-}
-
-TYPED_TEST(LowPrecisionCuda, StorageFollowsThePattern) {
-  const auto storage_of = [&](const TestMatrix<double>& A) {
-    return LowPrecisionPlan<TypeParam, CudaContext>(this->context(), this->host_, A.view())
-        .storage();
+TYPED_TEST(LowPrecisionCuda, TheKernelFollowsThePattern) {
+  const auto kernel_of = [&](const TestMatrix<double>& A) {
+    return LowPrecisionPlan<TypeParam, CudaContext>(this->context(), this->host_, A.view(),
+                                                    {.columns = 8})
+        .kernel();
   };
   // Full blocks; half of each block's columns; entries that share no block; a small, full B.
-  EXPECT_EQ(storage_of(test::band_matrix<double>(5000, 5000, 200)), BlockStorage::blocks);
+  EXPECT_EQ(kernel_of(test::band_matrix<double>(5000, 5000, 200)), "blocks");
   const auto every_other = test::matrix_with_pattern<double>(4000, 4000, [](Index i) {
     std::vector<Index> columns;
     for (Index j = std::max<Index>(0, i / 16 * 16 - 96);
@@ -231,14 +186,14 @@ TYPED_TEST(LowPrecisionCuda, StorageFollowsThePattern) {
     }
     return columns;
   });
-  EXPECT_EQ(storage_of(every_other), BlockStorage::panels);
+  EXPECT_EQ(kernel_of(every_other), "panels");
   const auto scattered = test::matrix_with_pattern<double>(40'000, 40'000, [](Index i) {
     std::vector<Index> columns;
     for (Index k = 0; k < 5; ++k) columns.push_back((i / 8 * 8 + 7919 * k * k) % 39'900 + i % 8);
     std::sort(columns.begin(), columns.end());
     return columns;
   });
-  EXPECT_EQ(storage_of(scattered), BlockStorage::slices);
+  EXPECT_EQ(kernel_of(scattered), "slices");
 }
 
 TYPED_TEST(LowPrecisionCuda, LongRowsAreCutIntoPieces) {
@@ -251,15 +206,14 @@ TYPED_TEST(LowPrecisionCuda, LongRowsAreCutIntoPieces) {
 TYPED_TEST(LowPrecisionCuda, AStagedBThatHasNoRoomIsRefused) {
   const auto A = test::random_matrix<double>(20, 60'000, 3);
   EXPECT_THROW((LowPrecisionPlan<TypeParam, CudaContext>(this->context(), this->host_, A.view(),
-                                                         RangeScaling::powers_of_two, {},
-                                                         BlockStorage::staged_slices)),
+                                                         {.kernel = "staged_slices"})),
                InvalidArgument);
 }
 
 TYPED_TEST(LowPrecisionCuda, WithoutScalingNumbersInTheRangeKeepTheirBound) {
   const auto A = test::random_matrix<double>(90, 110, 6);
   LowPrecisionPlan<TypeParam, CudaContext> plan(this->context(), this->host_, A.view(),
-                                                RangeScaling::none);
+                                                {.scaling = RangeScaling::none});
   MultiVector<double, HostSpace> B(this->host_, A.cols, 9);
   test::RandomBlock<double> entries(A.cols, 9, 9, 6);
   for (Index i = 0; i < A.cols; ++i) {
@@ -273,8 +227,8 @@ TYPED_TEST(LowPrecisionCuda, WithoutScalingNumbersInTheRangeKeepTheirBound) {
   fetch<float>(this->context(), C.view(), result.view());
   const std::vector<std::int32_t> columns = plan.column_exponents(this->context());
   EXPECT_EQ(columns, std::vector<std::int32_t>(9, 0));
-  EXPECT_LE(product_error<float>(this->host_, A.view(), B.view(), result.view(), this->precision(),
-                                 {plan.row_exponents(), columns})
+  EXPECT_LE(product_error<float>(this->host_, A.view(), B.view(), result.view(),
+                                 precision_of<TypeParam>(), {plan.row_exponents(), columns})
                 .share,
             1);
 }

@@ -17,21 +17,6 @@ namespace {
 
 using test::TestMatrix;
 
-template <class V>
-struct PrecisionOf;
-template <>
-struct PrecisionOf<Half> {
-  static constexpr auto kPrecision = ProductPrecision::half;
-};
-template <>
-struct PrecisionOf<Bfloat16> {
-  static constexpr auto kPrecision = ProductPrecision::bf16;
-};
-template <>
-struct PrecisionOf<Tf32> {
-  static constexpr auto kPrecision = ProductPrecision::tf32;
-};
-
 /// A one-entry matrix.
 TestMatrix<double> single_entry(double value) { return {1, 1, {0, 1}, {0}, {value}}; }
 
@@ -49,7 +34,7 @@ TestMatrix<double> graded_matrix() {
 template <class V>
 class LowPrecision : public testing::Test {
  protected:
-  static constexpr ProductPrecision kPrecision = PrecisionOf<V>::kPrecision;
+  static constexpr ProductPrecision kPrecision = precision_of<V>();
 
   struct Product {
     std::vector<float> C;
@@ -59,7 +44,7 @@ class LowPrecision : public testing::Test {
   Product multiply(const TestMatrix<double>& A, ConstBlockView<double, HostSpace> B,
                    RangeScaling scaling = RangeScaling::powers_of_two, int threads = 2) {
     HostContext context(threads);
-    LowPrecisionPlan<V, HostContext> plan(context, A.view(), scaling);
+    LowPrecisionPlan<V, HostContext> plan(context, A.view(), {.scaling = scaling});
     Product product{std::vector<float>(static_cast<std::size_t>(A.rows * B.cols()), -1), {}};
     const BlockView<float, HostSpace> C(product.C.data(), A.rows, B.cols(), B.cols());
     plan.multiply(context, B, C);
@@ -79,22 +64,6 @@ class LowPrecision : public testing::Test {
 };
 using Types = testing::Types<Half, Bfloat16, Tf32>;
 TYPED_TEST_SUITE(LowPrecision, Types);
-
-TYPED_TEST(LowPrecision, BlocksByColumnsGiveTheBitsOfBlocksByRows) {
-  const auto A = test::random_matrix<double>(40, 300, 5);
-  test::RandomBlock<double> B(A.cols, 3, 4, 3);
-  const Index ld = A.cols + 2;
-  std::vector<double> by_columns(static_cast<std::size_t>(3 * ld), -1e30);
-  for (Index i = 0; i < A.cols; ++i) {
-    for (Index j = 0; j < 3; ++j) by_columns[static_cast<std::size_t>(i + j * ld)] = B.view()(i, j);
-  }
-  HostContext context(2);
-  LowPrecisionPlan<TypeParam, HostContext> plan(context, A.view());
-  std::vector<float> C(static_cast<std::size_t>(3 * A.rows));
-  plan.multiply(context, ColumnMajorBlock<double, HostSpace>{by_columns.data(), A.cols, 3, ld},
-                BlockView<float, HostSpace>(C.data(), A.rows, 3, 3));
-  EXPECT_EQ(C, this->multiply(A, B.view()).C);
-}
 
 TYPED_TEST(LowPrecision, KeepsItsBound) {
   const TestMatrix<double> matrices[] = {

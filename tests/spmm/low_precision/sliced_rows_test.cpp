@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <heddle/spmm/low_precision/kernel_times.hpp>
 #include <heddle/spmm/low_precision/sliced_rows.hpp>
-#include <heddle/spmm/low_precision/storage_choice.hpp>
 #include <map>
 #include <set>
 #include <support/matrices.hpp>
@@ -113,32 +113,41 @@ TEST(SlicedRows, BalancedGroupsHaveAboutTheSameNumberOfEntries) {
   EXPECT_LE(*most, *least + 700 + kRowCost);
 }
 
-TEST(SlicedRows, LinesOfBAreThoseThatNeighbouringLanesMeet) {
-  HostContext context(2);
-  // Eight rows with column 8k + i: one line of eight rows of B per k.
-  const auto diagonals = test::matrix_with_pattern<float>(8, 64, [](Index i) {
-    return std::vector<Index>{i, 8 + i, 40 + i};
-  });
-  EXPECT_EQ(gathered_lines(context, diagonals.view()), 3);
-  const auto scattered = test::matrix_with_pattern<float>(16, 200, [](Index i) {
-    return std::vector<Index>{8 * i, 8 * i + 64};
-  });
-  EXPECT_EQ(gathered_lines(context, scattered.view()), 32);
-}
-
-TEST(StorageTimes, GrowWithWhatTheyDependOn) {
-  const StorageCounts counts{1000, 50'000, 400, 300, 9000, true};
-  const StorageTimes times = storage_times(counts, 2, 132);
-  EXPECT_LT(times.panels, times.blocks);
-  StorageCounts more = counts;
+TEST(KernelTimes, GrowWithWhatTheyDependOn) {
+  const ProductCounts counts{.cols = 1000,
+                             .nnz = 50'000,
+                             .mean_row = 50,
+                             .blocks = 400,
+                             .groups = 300,
+                             .gathered_lines = 9000,
+                             .stages = true};
+  EXPECT_LT(panels_seconds(counts), blocks_seconds(counts));
+  ProductCounts more = counts;
   more.groups *= 10;
-  more.gathered_lines *= 10;
-  EXPECT_GT(storage_times(more, 2, 132).panels, times.panels);
-  EXPECT_GT(storage_times(more, 2, 132).slices, times.slices);
-  EXPECT_GT(storage_times(counts, 4, 132).slices, times.slices);
-  EXPECT_GT(storage_times(counts, 2, 66).staged_slices, times.staged_slices);
+  more.gathered_lines *= 3;
+  EXPECT_GT(panels_seconds(more), panels_seconds(counts));
+  EXPECT_GT(slices_seconds(more), slices_seconds(counts));
+  EXPECT_GT(rows_seconds(more), rows_seconds(counts));
+  ProductCounts longer = counts;
+  longer.value_bytes = 4;
+  EXPECT_GT(slices_seconds(longer), slices_seconds(counts));
+  ProductCounts wider = counts;
+  wider.columns = 70;
+  for (const auto seconds :
+       {rows_seconds, blocks_seconds, panels_seconds, slices_seconds, staged_slices_seconds}) {
+    EXPECT_GT(seconds(wider), seconds(counts));
+  }
+  ProductCounts alike = counts;
+  alike.alike_rows = 4;
+  EXPECT_LT(rows_seconds(alike), rows_seconds(counts));
+  ProductCounts smaller = counts;
+  smaller.multiprocessors = 66;
+  EXPECT_GT(staged_slices_seconds(smaller), staged_slices_seconds(counts));
   more.stages = false;
-  EXPECT_GT(storage_times(more, 2, 132).staged_slices, 1);
+  EXPECT_GT(staged_slices_seconds(more), 1);
+  more.tensor_cores = false;
+  EXPECT_GT(panels_seconds(more), 1);
+  EXPECT_LT(rows_seconds(more), 1);
 }
 
 }  // namespace

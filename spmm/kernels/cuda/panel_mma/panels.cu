@@ -6,6 +6,7 @@
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/panel_mma/fill_tiles.cuh>
 #include <heddle/spmm/kernels/cuda/panel_mma/panels.hpp>
+#include <heddle/spmm/kernels/cuda/upload.hpp>
 #include <vector>
 
 namespace heddle::detail::cuda {
@@ -117,13 +118,8 @@ void Panels<V>::split_long_panels(CudaContext& context) {
                        pieces > 1 ? parts_++ : -1});
     }
   }
-  const auto upload = [&]<class U>(const std::vector<U>& host) {
-    Buffer<U, DeviceSpace> device(context, host.size());
-    if (!host.empty()) context.copy_to_device(device.data(), host.data(), host.size() * sizeof(U));
-    return device;
-  };
-  units_ = upload(units);
-  split_panels_ = upload(split);
+  units_ = upload(context, units);
+  split_panels_ = upload(context, split);
   view_.units = units_.data();
   view_.unit_count = static_cast<Index>(units.size());
   view_.split_panels = split_panels_.data();

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/operators/triangular_solves_battery.hpp"
+#include "solvers/factor/triangular_solves_battery.hpp"
 #include "solvers/preconditioners/incomplete_cholesky/symmetric_matrices.hpp"
 #include "support/csr_invariants.hpp"
 #include "support/cuda_test.hpp"

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/operators/triangular_solves.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_cholesky.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/iterated_solves.hpp>

@@ -1,7 +1,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
 
-#include "solvers/operators/triangular_solves_battery.hpp"
+#include "solvers/factor/triangular_solves_battery.hpp"
 #include "solvers/preconditioners/multigrid/multigrid_battery.hpp"
 #include "support/cuda_test.hpp"
 #include "support/tolerance.hpp"

@@ -24,6 +24,7 @@ class Heddle(CMakePackage, CudaPackage, PythonExtension):
     variant("mpi", default=False, description="Several processes")
     variant("nccl", default=False, when="+cuda", description="Several GPUs")
     variant("metis", default=False, description="Partitions and orders of graphs by METIS")
+    variant("mumps", default=False, description="Factorisations of indefinite matrices by MUMPS")
     variant("cholmod", default=False, description="Sparse factorisations by CHOLMOD (GPL)")
     variant("python", default=False, description="The Python package")
 
@@ -37,6 +38,7 @@ class Heddle(CMakePackage, CudaPackage, PythonExtension):
     depends_on("mpi", when="+mpi")
     depends_on("nccl@2.18:", when="+nccl")
     depends_on("suite-sparse", when="+cholmod")
+    depends_on("mumps~mpi+shared", when="+mumps")
     with when("+apps"):
         depends_on("yaml-cpp@0.7:")
         depends_on("spdlog@1.10:")
@@ -62,6 +64,7 @@ class Heddle(CMakePackage, CudaPackage, PythonExtension):
             self.define("CMAKE_INSTALL_LIBDIR", "lib"),
             self.define_from_variant("HEDDLE_BUILD_APPS", "apps"),
             self.define_from_variant("HEDDLE_CHOLMOD", "cholmod"),
+            self.define_from_variant("HEDDLE_MUMPS", "mumps"),
             self.define_from_variant("HEDDLE_CUDA", "cuda"),
             self.define_from_variant("HEDDLE_METIS", "metis"),
             self.define_from_variant("HEDDLE_MPI", "mpi"),

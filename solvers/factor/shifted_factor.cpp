@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/base/philox.hpp>
+#include <heddle/solvers/factor/shifted_factor.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// Rounds of scaling. Each takes the largest entries of all rows nearer to 1.
+constexpr int kScalings = 3;
+
+/// Steps of inverse iteration, each with one vector.
+constexpr int kSteps = 5;
+
+/// ‖E‖ must be this many times smaller than the smallest |eigenvalue|, whose estimate may be too
+/// large.
+constexpr double kMargin = 100;
+
+/// ‖E‖ of a library that pivots, in units of ε‖A − σB‖, if residuals show no more.
+constexpr double kPivotedError = 10;
+
+/// From this ‖E‖ on, in the same units, solves are refined by this number of steps.
+constexpr double kCoarse = 1e3;
+constexpr int kRefinements = 2;
+
+double norm(const std::vector<double>& x) {
+  double squares = 0;
+  for (const double each : x) squares += each * each;
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
+                             const CsrView<double, HostSpace>& B, double max_bytes,
+                             const FactorLibraryRow& library)
+    : library_(library),
+      host_(1),
+      lower_(lower_triangles(*host_, A, B)),
+      values_(static_cast<std::size_t>(lower_.A.nnz())),
+      scaling_(static_cast<std::size_t>(A.rows)),
+      factor_(library.make(lower_.A.view(), max_bytes)) {}
+
+void ShiftedFactor::shift_values(double sigma) {
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    values_[k] = lower_.A.values()[k] - sigma * lower_.B.data()[k];
+  }
+}
+
+/// Divides rows and columns by the square roots of their largest entries, rounded to powers of 2.
+void ShiftedFactor::scale_values() {
+  const CsrView<double, HostSpace> pattern = lower_.A.view();
+  std::fill(scaling_.begin(), scaling_.end(), 1.0);
+  std::vector<double> largest(scaling_.size());
+  for (int round = 0; round < kScalings; ++round) {
+    std::fill(largest.begin(), largest.end(), 0.0);
+    const auto visit = [&](const auto& act) {
+      for (Index i = 0; i < pattern.rows; ++i) {
+        for (std::int64_t k = pattern.row_offsets[i]; k < pattern.row_offsets[i + 1]; ++k) {
+          act(static_cast<std::size_t>(i), static_cast<std::size_t>(pattern.columns[k]),
+              values_[static_cast<std::size_t>(k)]);
+        }
+      }
+    };
+    visit([&](std::size_t i, std::size_t j, double& value) {
+      largest[i] = std::max(largest[i], std::abs(value));
+      largest[j] = std::max(largest[j], std::abs(value));
+    });
+    for (double& each : largest) {
+      each = each > 0 && std::isfinite(each) ? std::exp2(std::round(-0.5 * std::log2(each))) : 1;
+    }
+    visit([&](std::size_t i, std::size_t j, double& value) { value *= largest[i] * largest[j]; });
+    for (std::size_t i = 0; i < scaling_.size(); ++i) scaling_[i] *= largest[i];
+  }
+}
+
+double ShiftedFactor::largest_row_sum() const {
+  const CsrView<double, HostSpace> pattern = lower_.A.view();
+  std::vector<double> sums(scaling_.size());
+  for (Index i = 0; i < pattern.rows; ++i) {
+    for (std::int64_t k = pattern.row_offsets[i]; k < pattern.row_offsets[i + 1]; ++k) {
+      const double size = std::abs(values_[static_cast<std::size_t>(k)]);
+      const auto j = static_cast<std::size_t>(pattern.columns[k]);
+      sums[static_cast<std::size_t>(i)] += size;
+      if (static_cast<Index>(j) != i) sums[j] += size;
+    }
+  }
+  return *std::max_element(sums.begin(), sums.end());
+}
+
+/// y = S(A − σB)S x.
+void ShiftedFactor::multiply(const double* x, double* y) const {
+  const CsrView<double, HostSpace> pattern = lower_.A.view();
+  std::fill_n(y, pattern.rows, 0.0);
+  for (Index i = 0; i < pattern.rows; ++i) {
+    double sum = 0;
+    for (std::int64_t k = pattern.row_offsets[i]; k < pattern.row_offsets[i + 1]; ++k) {
+      const Index j = pattern.columns[k];
+      const double value = values_[static_cast<std::size_t>(k)];
+      sum += value * x[j];
+      if (j != i) y[j] += value * x[i];
+    }
+    y[i] += sum;
+  }
+}
+
+/// The smallest |eigenvalue| by inverse iteration, in units of kMargin‖E‖. `error`: ‖E‖, which
+/// residuals of the solves may raise.
+double ShiftedFactor::certainty(double error) {
+  std::vector<double> x(scaling_.size()), y, product(scaling_.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = (random_block(1, 0, i).words[0] & 1) != 0 ? 1 : -1;
+  }
+  double smallest = std::numeric_limits<double>::infinity();
+  for (int step = 0; step < kSteps; ++step) {
+    const double before = norm(x);
+    for (double& each : x) each /= before;
+    y = x;
+    factor_->solve(y.data(), 1);
+    const double length = norm(y);
+    if (!std::isfinite(length) || length == 0) return 0;
+    multiply(y.data(), product.data());
+    for (std::size_t i = 0; i < x.size(); ++i) product[i] -= x[i];
+    error = std::max(error, norm(product) / length);  // E y = x − S(A − σB)S y
+    smallest = std::min(smallest, 1 / length);
+    x.swap(y);
+  }
+  return smallest / (kMargin * error);
+}
+
+bool ShiftedFactor::factor(double sigma) {
+  factored_ = false;
+  shift_values(sigma);
+  scale_values();
+  const double size = largest_row_sum();
+  if (!(size > 0) || !std::isfinite(size)) return false;
+  const std::optional<PivotSigns> signs = factor_->factor(values_.data());
+  if (!signs) return false;
+  const double rounding = kEpsilon * size;
+  const double error = std::max(kPivotedError * rounding, signs->error.value_or(0));
+  if (!(certainty(error) >= 1)) return false;
+  refines_ = error > kCoarse * rounding;
+  negative_ = signs->negative;
+  shift_ = sigma;
+  factored_ = true;
+  return true;
+}
+
+/// X ← (S(A − σB)S)⁻¹X.
+void ShiftedFactor::solve_scaled(double* X, Index columns) {
+  const auto n = static_cast<Index>(scaling_.size());
+  if (refines_) kept_.assign(X, X + n * columns);
+  factor_->solve(X, columns);
+  if (!refines_) return;
+  rest_.resize(kept_.size());
+  for (int step = 0; step < kRefinements; ++step) {
+    for (Index j = 0; j < columns; ++j) multiply(X + j * n, rest_.data() + j * n);
+    for (std::size_t i = 0; i < kept_.size(); ++i) rest_[i] = kept_[i] - rest_[i];
+    factor_->solve(rest_.data(), columns);
+    for (std::size_t i = 0; i < kept_.size(); ++i) X[i] += rest_[i];
+  }
+}
+
+void ShiftedFactor::solve(double* X, Index columns) {
+  const auto n = static_cast<Index>(scaling_.size());
+  const auto scale = [&] {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < n; ++i) X[j * n + i] *= scaling_[static_cast<std::size_t>(i)];
+    }
+  };
+  scale();
+  solve_scaled(X, columns);
+  scale();
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <heddle/linalg/context/owned_host_context.hpp>
+#include <heddle/solvers/factor/factor_libraries.hpp>
+#include <heddle/solvers/factor/lower_triangles.hpp>
+#include <memory>
+#include <vector>
+
+namespace heddle::detail {
+
+/// The factorisation A − σB = L D Lᵀ on the host for any number of shifts σ anywhere in the
+/// spectrum, with the number of eigenvalues below σ.
+///
+/// The matrix is scaled by powers of 2 to entries near 1, S(A − σB)S, which changes no sign of its
+/// eigenvalues. A factor is exact for a matrix that differs from this one by E. Its signs are those
+/// of A − σB if ‖E‖ is smaller than the smallest |eigenvalue|, 1/‖(S(A − σB)S)⁻¹‖. Both are
+/// estimated: ‖E‖ by the library or by residuals of solves, the norm of the inverse by inverse
+/// iteration. Where they are not far apart, there is no factor: σ is an eigenvalue to rounding, or
+/// the library is not stable for it, and another σ must be taken. Sources: Parlett, The Symmetric
+/// Eigenvalue Problem, SIAM 1998, 1.3 and 3.3 (inertia); Ericsson & Ruhe, Math. Comp. 35 (1980)
+/// 1251.
+class ShiftedFactor {
+ public:
+  /// Analyses the patterns. A and B are symmetric of one order and are not needed afterwards. A B
+  /// without rows is the identity. `max_bytes` limits the memory of the factor. Throws
+  /// `OutOfMemory`.
+  ShiftedFactor(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
+                double max_bytes, const FactorLibraryRow& library = indefinite_library());
+
+  const FactorLibraryRow& library() const noexcept { return library_; }
+
+  /// Factors A − σB in place of the shift before. False if the signs of its eigenvalues are not
+  /// certain. Nothing can be solved then. Throws `OutOfMemory`.
+  bool factor(double sigma);
+
+  bool factored() const noexcept { return factored_; }
+  double shift() const noexcept { return shift_; }  ///< σ of the last factor
+
+  /// The number of eigenvalues below σ, for a positive definite B. For a semidefinite one,
+  /// differences between two σ are those of the finite eigenvalues.
+  Index below() const noexcept { return negative_; }
+
+  double entries() const noexcept { return factor_->entries(); }  ///< of L
+
+  /// X ← (A − σB)⁻¹X for an n×`columns` block X with one column after the other.
+  void solve(double* X, Index columns);
+
+ private:
+  void shift_values(double sigma);
+  void scale_values();
+  double largest_row_sum() const;
+  void multiply(const double* x, double* y) const;
+  double certainty(double error);
+  void solve_scaled(double* X, Index columns);
+
+  const FactorLibraryRow& library_;
+  OwnedHostContext host_;
+  LowerTriangles lower_;
+  std::vector<double> values_;   // of the scaled A − σB
+  std::vector<double> scaling_;  // S
+  std::unique_ptr<SymmetricFactor<double>> factor_;
+  std::vector<double> kept_, rest_;  // of refined solves
+  bool refines_ = false;
+  bool factored_ = false;
+  double shift_ = 0;
+  Index negative_ = 0;
+};
+
+}  // namespace heddle::detail

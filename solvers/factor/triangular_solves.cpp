@@ -1,0 +1,53 @@
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/factor/triangular_solves.hpp>
+
+namespace heddle::detail {
+namespace {
+
+template <Scalar T, class Ctx>
+TriangularPlan<T, Ctx> plan_transposed(Ctx& context, CsrView<T, HostSpace> L) {
+  HostContext host;
+  return {context, transpose(host, L).view(), Triangle::upper};
+}
+
+template <Scalar T>
+TriangularPlan<T, CudaContext> plan_transposed(CudaContext& context, CsrView<T, DeviceSpace> L) {
+  return {context, transpose(context, L).view(), Triangle::upper};
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+template <class From>
+TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, From> L)
+    : lower_(context, L, Triangle::lower), upper_(plan_transposed<T>(context, L)) {}
+
+template <Scalar T, class Ctx>
+TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, HostSpace> L,
+                                           CsrView<T, HostSpace> L_transposed)
+    : lower_(context, L, Triangle::lower), upper_(context, L_transposed, Triangle::upper) {}
+
+template <Scalar T, class Ctx>
+void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
+                                     BlockView<T, Space> Y) const {
+  solve_lower(context, X, Y);
+  solve_upper(context, Y, Y);
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)         \
+  template class TriangularSolves<T, Ctx>; \
+  template TriangularSolves<T, Ctx>::TriangularSolves(Ctx&, CsrView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#ifdef HEDDLE_HAS_CUDA
+#define HEDDLE_INSTANTIATE(T)                                               \
+  template TriangularSolves<T, CudaContext>::TriangularSolves(CudaContext&, \
+                                                              CsrView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+#endif
+
+}  // namespace heddle::detail

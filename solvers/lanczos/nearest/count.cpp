@@ -1,0 +1,74 @@
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
+
+/// The claim of a solve for the pairs nearest to σ, and the counts that prove it.
+namespace heddle::detail {
+namespace {
+
+/// The places of the ends of a count within their gaps, in the order in which they are tried.
+constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
+
+}  // namespace
+
+/// Claims convergence if fresh products confirm all leading pairs, and the count finds no others.
+template <Scalar T, class Ctx>
+Claim NearestSolve<T, Ctx>::claim() {
+  if (next_ != AfterNearest::thick_restart || !all_settled()) return Claim::none;
+  const Verdict verdict = verification_.measure_best(convergence_, true);
+  if (!verdict.confirmed()) {
+    const bool may_pass = verdict.residuals && convergence_.bounds_values();
+    lenient_ =
+        may_pass && strictness_ < 1 && verification_.judge(convergence_.at_rounding()).confirmed();
+    if (!lenient_) {
+      strictness_ *= 0.1;
+      return Claim::refuted;
+    }
+  }
+  return count() ? Claim::confirmed : Claim::none;
+}
+
+/// Whether the counted eigenvalues are those that were found, or cannot be counted. If not, a
+/// search for the others is next.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::count() {
+  if (missing_) {
+    proven_ = verification_.inside(*missing_) == expected_;
+    return true;
+  }
+  std::vector<double> found;
+  for (const std::size_t place : verification_.best(wanted_)) {
+    found.push_back(verification_.values()[place]);
+  }
+  for (const double part : kParts) {
+    const auto ends = interval_to_count(pairs_.target, found, verification_.others(), part);
+    if (!ends) return proven_ = true;
+    if (engine_.stop_requested()) return true;
+    const std::optional<Index> expected = counted(*ends);
+    if (!expected) continue;
+    const Index known = verification_.inside(*ends);
+    proven_ = known == *expected;
+    if (known >= *expected) return true;
+    missing_ = ends;
+    missed_ = *expected - known;
+    expected_ = *expected;
+    next_ = AfterNearest::search;
+    return false;
+  }
+  return true;
+}
+
+/// The number of eigenvalues between the ends. Nothing if a factor is not certain.
+template <Scalar T, class Ctx>
+std::optional<Index> NearestSolve<T, Ctx>::counted(const CountedInterval& ends) {
+  engine_.begin_stage("counting eigenvalues");
+  if (!inverse_.factor(context_, ends.lower)) return std::nullopt;
+  const Index below = inverse_.below();
+  if (!inverse_.factor(context_, ends.upper)) return std::nullopt;
+  return inverse_.below() - below;
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

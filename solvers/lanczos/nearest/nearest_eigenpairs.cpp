@@ -1,0 +1,52 @@
+#include <cmath>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/require.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
+
+namespace heddle {
+namespace {
+
+/// Throws `InvalidArgument`, naming both sides, where the arguments do not fit together.
+template <Scalar T, class Ctx>
+void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<T, Ctx>& inverse,
+                   const NearestOptions& options) {
+  const detail::Require require{"nearest_eigenpairs"};
+  require(problem.A != nullptr, "the problem has no A");
+  const Index n = problem.A->row_range().global;
+  require(n >= 1 && problem.A->rows() == n && problem.A->cols() == n,
+          "A must be square with all rows in this process, it is {}x{}", problem.A->rows(),
+          problem.A->cols());
+  detail::require_square<T, Ctx>(require, "B", n, problem.B);
+  detail::require_square<T, Ctx>(require, "the inverse", n, &inverse);
+  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
+          problem.constraints.cols());
+  require(std::isfinite(options.sigma), "sigma must be a number, it is {}", options.sigma);
+  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
+          options.nev);
+  require(options.max_basis >= 0, "max_basis must not be negative, it is {}", options.max_basis);
+  detail::require_eigen_options(require, options);
+  detail::require_no_checkpoint(require, options);
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> nearest_eigenpairs(Ctx& context,
+                                                       const EigenProblem<T, Ctx>& problem,
+                                                       IndefiniteInverse<T, Ctx>& inverse,
+                                                       const NearestOptions& options,
+                                                       const Monitor& monitor) {
+  check_nearest(problem, inverse, options);
+  NearestOptions complete = options;
+  if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
+  return detail::NearestSolve<T, Ctx>(context, problem, inverse, complete, monitor).run();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                          \
+  template EigenResult<T, typename Ctx::Space> nearest_eigenpairs(                          \
+      Ctx&, const EigenProblem<T, Ctx>&, IndefiniteInverse<T, Ctx>&, const NearestOptions&, \
+      const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <heddle/solvers/operators/indefinite_inverse.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <heddle/solvers/problem/result.hpp>
+
+namespace heddle {
+
+/// The side of σ on which eigenvalues are wanted.
+enum class Side { both, above, below };
+
+/// The options of `nearest_eigenpairs`. The `nev` ≤ n pairs nearest to `sigma` are wanted, on one
+/// of its sides or on both. `which` is ignored.
+struct NearestOptions : EigenOptions {
+  double sigma = 0;
+  Side side = Side::both;
+  Index max_basis = 0;  ///< columns of the basis before a restart. 0: chosen from nev and b
+};
+
+/// The number of columns that are solved at once, in a solve of order n.
+Index nearest_block_size(const NearestOptions& options, Index n) noexcept;
+
+/// Upper bound of the bytes of the context's memory that a solve holds, with its result, without A,
+/// B and the factor. `scalar_size`: bytes per scalar of the blocks.
+double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
+                            std::size_t scalar_size);
+
+/// The pairs of A x = λ B x nearest to σ, by block Lanczos on (A − sB)⁻¹B, in ascending order.
+///
+/// `inverse` holds A and B of the problem and factors A − sB. s is σ, unless σ is an eigenvalue to
+/// rounding or the factor is not certain: s then moves away from it in small steps, and the reason
+/// says so. The iteration finds the largest |1/(λ − s)|, at both ends of the spectrum of the
+/// inverse, restarts thick, and locks what has converged. Each vector is multiplied by (A − sB)⁻¹B
+/// once more at the end, which removes components of the null space of B and errors in stiff rows.
+///
+/// By Sylvester's law of inertia, the numbers of negative pivots of A − aB and A − bB differ by the
+/// number of eigenvalues in [a, b). These ends are chosen in gaps beyond the last wanted values. If
+/// more eigenvalues lie between them than were found, the search goes on from random vectors that
+/// are orthogonal to the pairs, until all are found: `completeness` is then `inertia`, proven. The
+/// counts cost two factorisations. If too few values lie on the wanted side of σ, the result holds
+/// all of them.
+///
+/// B must be positive semidefinite, and definite on the vectors x with A x = 0. Numerical trouble
+/// is a status in the result. Misuse throws `InvalidArgument`, which names both sides. Constraints
+/// and initial guesses are not supported. Sources: Ericsson & Ruhe, Math. Comp. 35 (1980) 1251;
+/// Grimes, Lewis, Simon, SIAM J. Matrix Anal. Appl. 15 (1994) 228; Wu & Simon, SIAM J. Matrix Anal.
+/// Appl. 22 (2000) 602.
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> nearest_eigenpairs(Ctx& context,
+                                                       const EigenProblem<T, Ctx>& problem,
+                                                       IndefiniteInverse<T, Ctx>& inverse,
+                                                       const NearestOptions& options,
+                                                       const Monitor& monitor = {});
+
+}  // namespace heddle

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/solvers/operators/indefinite_inverse.hpp>
+
+namespace heddle::detail {
+
+/// F = (A − sB)⁻¹B. Its eigenvalues are θ = 1/(λ − s), and it is self-adjoint in ⟨x, y⟩ = xᵀBy.
+template <Scalar T, class Ctx>
+class PencilInverse final : public LinearOperator<T, Ctx> {
+ public:
+  using Space = typename Ctx::Space;
+
+  /// `inverse` and `B` (null: the identity) are kept by pointer. Blocks have up to `block` columns.
+  PencilInverse(Ctx& context, IndefiniteInverse<T, Ctx>& inverse, LinearOperator<T, Ctx>* B,
+                Index block);
+
+  /// n×b of memory that is free between products.
+  BlockView<T, Space> scratch() noexcept { return work_.view(); }
+
+ protected:
+  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+
+ private:
+  IndefiniteInverse<T, Ctx>* inverse_;
+  LinearOperator<T, Ctx>* B_;
+  MultiVector<T, Space> work_;  // B X
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,326 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/iteration/dense_solve.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
+#include <limits>
+#include <utility>
+
+/// The loop and its steps. Verification and counts are in verification.cpp, the end in ending.cpp.
+namespace heddle::detail {
+namespace {
+
+/// The solve ends with this many refuted claims of convergence.
+constexpr Index kMostRefuted = 4;
+
+/// Where σ has no certain factor: the first distance of s from σ, in units of ‖A‖/‖B‖ + |σ|, and
+/// how it grows. s is tried on both sides.
+constexpr double kFirstStep = 1e-9;
+constexpr double kStepGrowth = 4;
+constexpr double kLargestStep = 0.1;
+
+/// ‖F x − θ x‖/|θ| of a settled Ritz pair, in units of √tolerance. Its value then has twice as many
+/// digits, and the last product with F takes the residual to a small part of the tolerance.
+constexpr double kSettled = 1e-3;
+
+/// Rounding errors of a basis, in units of ε‖F‖.
+constexpr double kRoundings = 30;
+
+/// The largest ratio of the first |θ| to that of another wanted pair, whose digits its rounding
+/// errors spoil.
+template <Scalar T>
+constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
+
+/// The distance of a moved s from the eigenvalue that it was too near to, as a part of the distance
+/// of the last wanted value.
+constexpr double kBeside = 1e-2;
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                   IndefiniteInverse<T, Ctx>& inverse,
+                                   const NearestOptions& options, const Monitor& monitor)
+    : context_(context),
+      problem_(problem),
+      inverse_(inverse),
+      options_(options),
+      rows_(problem.A->row_range()),
+      n_(rows_.global),
+      applications_before_(problem.A->columns_applied()),
+      solves_before_(inverse.columns_applied()),
+      engine_(context, options, {}, monitor, result_.history, kMostRefuted),
+      pairs_{.target = {options.sigma, options.side}},
+      verification_(context, problem, pairs_, s_, F_) {}
+
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
+  plan();  // F = (A − sB)⁻¹B, V₊ᵀBV₊ = I                                       n×b
+  while (!engine_.ended()) {
+    s_->basis.multiply(context_, *F_);  // U = F V₊, S = VᵀBU                n×b
+    if (cycle_ends()) {
+      ritz();  // T Z = Z Θ, λ = s + 1/θ, ‖F x − θ x‖ = ‖Sᵀz‖                  k×k
+      if (engine_.ended()) break;
+      engine_.finish_iteration(*this, "all pairs converged and passed verification");
+      if (engine_.ended()) break;
+      restart();  // V ← V Z, T ← Θ, S ← ZᵀS                                 n×l
+      if (engine_.ended() || !s_->basis.multiplied()) continue;  // V₊ was replaced
+    }
+    end_if_lost(s_->basis.expand(context_, *F_));  // V ← [V V₊], V₊β ← U − V T₊
+  }
+  finish();
+  return std::move(result_);
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::plan() {
+  set_norms();
+  const NearestShape shape = nearest_shape(options_, n_, options_.nev);
+  wanted_ = options_.nev;
+  if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
+  if (shape.max_basis == 0) {
+    return engine_.end(SolveStatus::indefinite,
+                       "the dense problem has no solution: B is not positive definite");
+  }
+  F_.emplace(context_, inverse_, problem_.B, shape.block);
+  if (!place_shift(0)) return;
+  pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
+  if (pairs_.target.side == Side::below && pairs_.shift >= options_.sigma) {
+    wanted_ = std::min(wanted_, inverse_.below());
+  } else if (pairs_.target.side == Side::above && pairs_.shift <= options_.sigma) {
+    wanted_ = std::min(wanted_, n_ - inverse_.below());
+  }
+  if (wanted_ == 0) {
+    proven_ = true;
+    return engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
+  }
+  make_storage(wanted_);
+  start();
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::set_norms() {
+  const double norm_A = problem_.A->one_norm().value_or(1);
+  const double norm_B = problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1);
+  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm_A, norm_B,
+                                  std::numeric_limits<T>::epsilon());
+  pairs_.target.noise = norm_B > 0 ? convergence_.unresolved(options_.sigma) : 0;
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::make_storage(Index pairs) {
+  s_.reset();
+  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs), problem_.B != nullptr);
+  s_->verifier.norms().prepare(context_, problem_);
+}
+
+/// Chooses s, at σ for a `first_step` of 0, else that far from it or farther. Ends the solve if
+/// there is none.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::place_shift(double first_step) {
+  const double unit = convergence_.scale(options_.sigma) / convergence_.norm_B();
+  double step = first_step;
+  while (step <= std::max(first_step, kLargestStep * unit)) {
+    // An eigenvalue at σ lies on both sides of it.
+    const double first = pairs_.target.side == Side::above ? -1 : 1;
+    for (const double sign : {first, -first}) {
+      if (engine_.stop_requested()) return engine_.end_as_requested(), false;
+      pairs_.shift = options_.sigma + sign * step;
+      moved_ = step > 0;
+      engine_.begin_stage("factoring A - sigma B");
+      if (inverse_.factor(context_, pairs_.shift)) return true;
+      if (step == 0) break;
+    }
+    step = step == 0 ? kFirstStep * unit : kStepGrowth * step;
+  }
+  trouble_ = fmt::format("A - sigma B has no certain factor by {} for any number near sigma",
+                         inverse_.library());
+  engine_.end(SolveStatus::breakdown, trouble_);
+  return false;
+}
+
+/// Starts from a random block that is orthogonal to the locked vectors.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::start() {
+  KrylovBasis<T, Ctx>& basis = s_->basis;
+  basis.reset(problem_.B, options_.seed + result_.history.size());
+  if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
+  stagnation_.restart(result_.iterations);
+  end_if_lost(basis.draw_front(context_));
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
+  if (status.indefinite) {
+    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  } else if (!status.finite) {
+    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
+}
+
+/// A cycle ends with a full basis, or as soon as all awaited pairs have settled, which is tested
+/// where that costs little compared with a step.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::cycle_ends() {
+  const KrylovBasis<T, Ctx>& basis = s_->basis;
+  if (basis.full()) return true;
+  if (basis.order() == 0) return false;
+  if (engine_.stop_requested()) return true;
+  const auto k = static_cast<double>(basis.order());
+  const double step = inverse_.factor_entries() * static_cast<double>(s_->shape.block);
+  if (basis.order() < awaited() + s_->shape.block || 5 * k * k * k > step) return false;
+  return take_ritz_pairs() && all_settled();
+}
+
+/// The number of pairs that the basis is to show besides the locked ones.
+template <Scalar T, class Ctx>
+Index NearestSolve<T, Ctx>::awaited() const {
+  return missing_ ? missed_ : wanted_ - std::ssize(pairs_.locked);
+}
+
+/// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
+/// finite.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::take_ritz_pairs() {
+  const PhaseScope phase(context_, Phase::rayleigh_ritz);
+  KrylovBasis<T, Ctx>& basis = s_->basis;
+  basis.fetch_column(context_);
+  pairs_.verified = false;
+  if (!s_->ritz.solve(basis.projected().T(), basis.projected().column())) return false;
+  pairs_.ritz_values.clear();
+  for (Index j = 0; j < s_->ritz.order(); ++j)
+    pairs_.ritz_values.push_back(pairs_.lambda_at(s_->ritz.value(j)));
+  pairs_.leading.clear();
+  for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
+    if (!missing_ || missing_->has(pairs_.ritz_values[j]))
+      pairs_.leading.push_back(static_cast<Index>(j));
+  }
+  const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(pairs_.locked));
+  if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
+  return true;
+}
+
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::settled(Index j) const {
+  const LanczosRitz& ritz = s_->ritz;
+  constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+  const double rounding = kRoundings * kEpsilon * largest;
+  const double fine = strictness_ * kSettled * std::sqrt(options_.tolerance);
+  return ritz.residual(j) <= std::max(fine * std::abs(ritz.value(j)), rounding);
+}
+
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::all_settled() const {
+  return std::ssize(pairs_.leading) >= awaited() &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::ritz() {
+  ++result_.iterations;
+  if (!take_ritz_pairs()) {
+    return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
+  next_ = shift_is_too_near() ? AfterNearest::move_shift : AfterNearest::thick_restart;
+}
+
+/// Whether the first θ is so large that rounding spoils other leading pairs.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::shift_is_too_near() const {
+  if (pairs_.leading.empty()) return false;
+  const LanczosRitz& ritz = s_->ritz;
+  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+  const double least = std::abs(ritz.value(pairs_.leading.back()));
+  return std::ssize(pairs_.leading) == awaited() && largest > kWidest<T> * least;
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::restart() {
+  switch (std::exchange(next_, AfterNearest::thick_restart)) {
+    case AfterNearest::search:
+      return search();
+    case AfterNearest::move_shift:
+      return move_shift();
+    case AfterNearest::thick_restart:
+      return thick_restart();
+  }
+}
+
+/// Keeps the leading Ritz vectors and half of the others, those with the largest |θ|.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::thick_restart() {
+  KrylovBasis<T, Ctx>& basis = s_->basis;
+  const LanczosRitz& ritz = s_->ritz;
+  const Index k = ritz.order();
+  const Index b = s_->shape.block;
+  const Index room = s_->shape.max_basis - basis.locked();
+  const auto leading = std::ssize(pairs_.leading);
+  const Index keep = std::min(leading + (k - leading) / 2, room - b);
+  const Index kept = std::min(k, room - (room - keep + b - 1) / b * b);
+  std::vector<Index> order = pairs_.leading;
+  std::vector<Index> rest;
+  for (Index j = 0; j < k; ++j) {
+    if (std::find(pairs_.leading.begin(), pairs_.leading.end(), j) == pairs_.leading.end())
+      rest.push_back(j);
+  }
+  std::stable_sort(rest.begin(), rest.end(), [&](Index i, Index j) {
+    return std::abs(ritz.value(i)) > std::abs(ritz.value(j));
+  });
+  order.insert(order.end(), rest.begin(), rest.end());
+  const SmallView<double, HostSpace> Z = s_->chosen.view(k, kept);
+  const SmallView<double, HostSpace> theta = s_->theta.view(kept, 1);
+  const ConstSmallView<double, HostSpace> all = s_->ritz.Z(k);
+  for (Index l = 0; l < kept; ++l) {
+    const Index j = order[static_cast<std::size_t>(l)];
+    for (Index i = 0; i < k; ++i) Z(i, l) = all(i, j);
+    theta(l, 0) = ritz.value(j);
+  }
+  basis.restart(context_, Z, theta);
+}
+
+/// Starts again beside the pairs in X, which become locked.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::search() {
+  pairs_.locked.clear();
+  for (std::size_t j = 0; j < static_cast<std::size_t>(pairs_.count); ++j) {
+    pairs_.locked.push_back({verification_.values()[j], verification_.own_errors()[j]});
+  }
+  const Index needed = std::ssize(pairs_.locked) + missed_;
+  if (needed + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
+    const NearestShape larger = nearest_shape(options_, n_, needed);
+    if (larger.max_basis == 0) {
+      trouble_ =
+          fmt::format("{} eigenvalues lie as near to sigma, more than a basis holds", needed);
+      return engine_.end(SolveStatus::max_iterations, trouble_);
+    }
+    MultiVector<T, Space> kept(context_, rows_.local, pairs_.count);
+    copy<T>(context_, s_->X.columns(0, pairs_.count), kept.view());
+    make_storage(needed);
+    copy<T>(context_, std::as_const(kept).view(), s_->X.columns(0, pairs_.count));
+    pairs_.verified = false;
+  }
+  pairs_.leading.clear();
+  if (!inverse_.factor(context_, pairs_.shift)) {
+    return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+  }
+  start();
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::move_shift() {
+  const double last =
+      std::abs(pairs_.lambda_at(s_->ritz.value(pairs_.leading.back())) - options_.sigma);
+  const double step = std::max(kBeside * last, 2 * std::abs(pairs_.shift - options_.sigma));
+  if (place_shift(step)) start();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

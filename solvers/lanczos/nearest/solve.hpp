@@ -1,0 +1,97 @@
+#pragma once
+
+#include <heddle/solvers/iteration/engine.hpp>
+#include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/lanczos/nearest/verification.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::detail {
+
+/// What may follow a cycle.
+enum class AfterNearest {
+  thick_restart,
+  search,      ///< a random block searches for pairs that the count shows to be missing
+  move_shift,  ///< new start with another s, because s is so near to an eigenvalue that rounding
+               ///< spoils other pairs
+};
+
+/// One solve of `nearest_eigenpairs`. The loop in `run` consists of the steps declared here.
+template <Scalar T, class Ctx>
+class NearestSolve {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+
+  /// Everything is kept by reference and must outlive the solve.
+  NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+               IndefiniteInverse<T, Ctx>& inverse, const NearestOptions& options,
+               const Monitor& monitor);
+
+  EigenResult<T, Space> run();
+
+  // The hooks of the engine, see `IterativeSolve`. An iteration is a cycle.
+  IterationRecord record();
+  MonitorState shown(const IterationRecord& record) const;
+  std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
+  Claim claim();
+  std::string refutation() const { return s_->verifier.refutation(convergence_); }
+  bool at_rounding() const { return convergence_.all_at_noise(result_.residuals); }
+  bool stagnated();
+
+ private:
+  // The steps of the loop.
+  void plan();
+  bool solve_dense();
+  bool cycle_ends();
+  void ritz();
+  void restart();
+  void finish();
+
+  bool place_shift(double first_step);
+  void start();
+  void thick_restart();
+  void search();
+  void move_shift();
+  bool shift_is_too_near() const;
+  void make_storage(Index pairs);
+  bool take_ritz_pairs();
+  bool settled(Index j) const;
+  bool all_settled() const;
+  Index awaited() const;
+  bool count();
+  std::optional<Index> counted(const CountedInterval& ends);
+  void end_if_lost(const FrontStatus& status);
+  void set_norms();
+  void write_reason();
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  IndefiniteInverse<T, Ctx>& inverse_;
+  const NearestOptions& options_;
+  RowRange rows_;
+  Index n_;  // order of the problem
+  Index applications_before_, solves_before_;
+  EigenResult<T, Space> result_;
+  Engine<Ctx> engine_;
+  EigenConvergence convergence_;
+  StagnationTest stagnation_;
+  std::optional<NearestStorage<T, Ctx>> s_;
+  std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
+  NearestPairs pairs_;
+  NearestVerification<T, Ctx> verification_;
+  Index wanted_ = 0;                        // pairs of the result
+  std::optional<CountedInterval> missing_;  // ends between which eigenvalues are missing
+  Index missed_ = 0;                        // their number
+  Index expected_ = 0;                      // of eigenvalues between these ends
+  double strictness_ = 1;
+  double worst_ = 0;      // scaled residual of the leading pairs
+  bool lenient_ = false;  // whether pairs passed as far as rounding allows
+  AfterNearest next_ = AfterNearest::thick_restart;
+  bool moved_ = false;  // whether s is not σ
+  bool proven_ = false;
+  std::string trouble_;
+};
+
+}  // namespace heddle::detail

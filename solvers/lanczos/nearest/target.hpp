@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cmath>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace heddle::detail {
+
+/// The number σ with the side on which eigenvalues near it are wanted.
+struct Target {
+  double sigma = 0;
+  Side side = Side::both;
+  double noise = 0;  ///< values nearer to σ than this lie on both of its sides
+
+  /// Whether λ lies on the wanted side.
+  bool has(double lambda) const noexcept {
+    return side == Side::both ||
+           (side == Side::above ? lambda >= sigma - noise : lambda <= sigma + noise);
+  }
+  double distance(double lambda) const noexcept { return std::abs(lambda - sigma); }
+};
+
+/// An open interval whose eigenvalues are counted, between gaps of the spectrum.
+struct CountedInterval {
+  double lower = 0;
+  double upper = 0;
+
+  bool has(double lambda) const noexcept { return lower < lambda && lambda < upper; }
+};
+
+/// The places of `values` on the wanted side, the nearest to σ first.
+std::vector<std::size_t> nearest_places(const Target& target, std::span<const double> values);
+
+/// The interval whose count proves that `found` has all wanted values.
+///
+/// `found`: the wanted values, nearest first. `others`: further Ritz values, which need not be
+/// exact. With a gap beyond the last wanted value, the interval ends in it. Else, as between copies
+/// of one eigenvalue, it ends in the last gap before: the values beyond it are all as near as each
+/// other. `part` in (0, 1): the place of an end within its gap. Nothing if all of `found` lie on
+/// σ, so that no value can be nearer.
+std::optional<CountedInterval> interval_to_count(const Target& target,
+                                                 std::span<const double> found,
+                                                 std::span<const double> others, double part);
+
+}  // namespace heddle::detail

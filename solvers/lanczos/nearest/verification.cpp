@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/lanczos/nearest/verification.hpp>
+#include <limits>
+
+namespace heddle::detail {
+namespace {
+
+/// Ritz pairs that stand for the eigenvalues next to the verified ones.
+constexpr std::size_t kOthers = 16;
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+NearestStorage<T, Ctx>::NearestStorage(Ctx& context, const RowRange& rows,
+                                       const NearestShape& sizes, bool pencil)
+    : shape(sizes),
+      basis(context, rows, sizes.max_basis, sizes.block, pencil),
+      ritz(DenseEigensolver(context, sizes.max_basis), sizes.max_basis, sizes.block),
+      verifier(context, rows.local, sizes.pairs, pencil),
+      coefficients(context, std::max(sizes.max_basis, sizes.pairs), sizes.pairs),
+      host(1),
+      chosen(*host, sizes.max_basis, sizes.max_basis),
+      theta(*host, std::max(sizes.max_basis, sizes.pairs), 1),
+      product(context, rows.local, sizes.block),
+      X(context, rows.local, sizes.pairs) {}
+
+double NearestPairs::lambda_at(double theta) const noexcept {
+  constexpr double kLeast = std::numeric_limits<double>::min();
+  return shift + 1 / (std::abs(theta) < kLeast ? std::copysign(kLeast, theta) : theta);
+}
+
+template <Scalar T, class Ctx>
+Verdict NearestVerification<T, Ctx>::measure_best(const EigenConvergence& convergence,
+                                                  bool refines) {
+  const PhaseScope phase(context_, Phase::verify);
+  collect();
+  if (refines) refine();
+  return measure(convergence);
+}
+
+/// X ← the locked vectors and the leading Ritz vectors.
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::collect() {
+  NearestStorage<T, Ctx>& s = *s_;
+  const auto locked = std::ssize(pairs_.locked);
+  const auto leading = std::ssize(pairs_.leading);
+  const Index k = s.basis.order();
+  pairs_.count = locked + leading;
+  if (locked > 0) copy<T>(context_, s.basis.locked_vectors(), s.X.columns(0, locked));
+  if (leading == 0) return;
+  const SmallView<double, HostSpace> Z = s.chosen.view(k, leading);
+  const ConstSmallView<double, HostSpace> all = s.ritz.Z(k);
+  for (Index l = 0; l < leading; ++l) {
+    std::copy_n(&all(0, pairs_.leading[static_cast<std::size_t>(l)]), k, &Z(0, l));
+  }
+  const SmallView<double, Space> there = s.coefficients.view(k, leading);
+  send(context_, Z, there);
+  multiply<T>(context_, 1, s.basis.V(), there, 0, s.X.columns(locked, leading));
+  context_.synchronize();  // the copy reads `chosen` until then
+}
+
+/// X ← F X Θ⁻¹ in the leading Ritz vectors. The residual A x − λ B x of the new x is −B r/θ² with
+/// the r = F x − θ x of the old one, and no part of the null space of B is left.
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::refine() {
+  const auto first = std::ssize(pairs_.locked);
+  NearestStorage<T, Ctx>& s = *s_;
+  for (Index from = first; from < pairs_.count; from += s.shape.block) {
+    const Index width = std::min(s.shape.block, pairs_.count - from);
+    const Block X = s.X.columns(from, width);
+    const Block FX = s.product.columns(0, width);
+    F_->apply(context_, X, FX);
+    const SmallView<double, HostSpace> factors = s.theta.view(width, 1);
+    for (Index l = 0; l < width; ++l) {
+      factors(l, 0) = 1 / s.ritz.value(pairs_.leading[static_cast<std::size_t>(from - first + l)]);
+    }
+    const SmallView<double, Space> there = s.coefficients.view(width, 1);
+    send(context_, factors, there);
+    scale_columns<T>(context_, there, FX);
+    copy<T>(context_, FX, X);
+    context_.synchronize();  // the copy reads `theta` until then
+  }
+}
+
+/// Sets `others_` to the Ritz pairs nearest to σ that are not verified.
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::list_others() {
+  others_.clear();
+  other_widths_.clear();
+  if (pairs_.dense) return;
+  std::vector<std::size_t> rest;
+  for (std::size_t j = 0; j < pairs_.ritz_values.size(); ++j) {
+    const auto index = static_cast<Index>(j);
+    if (std::find(pairs_.leading.begin(), pairs_.leading.end(), index) == pairs_.leading.end())
+      rest.push_back(j);
+  }
+  std::sort(rest.begin(), rest.end(), [&](std::size_t i, std::size_t j) {
+    return pairs_.target.distance(pairs_.ritz_values[i]) <
+           pairs_.target.distance(pairs_.ritz_values[j]);
+  });
+  rest.resize(std::min(rest.size(), kOthers));
+  for (const std::size_t j : rest) {
+    const double theta = s_->ritz.value(static_cast<Index>(j));
+    const double residual = s_->ritz.residual(static_cast<Index>(j));
+    others_.push_back(pairs_.ritz_values[j]);
+    other_widths_.push_back(
+        std::abs(pairs_.ritz_values[j] - pairs_.lambda_at(theta + std::copysign(residual, theta))));
+  }
+}
+
+/// Sets `own_errors_` to bounds of the errors of the values by those of θ, whose errors are about
+/// ‖F x − θ x‖²/gap. They hold for a singular B, too.
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::bound_errors() {
+  own_errors_.clear();
+  if (pairs_.dense) return;
+  const LanczosRitz& ritz = s_->ritz;
+  bounds_.clear();
+  for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
+  bounds_.compute(ErrorBounds::kNoneBeyond, ErrorBounds::kNoneBeyond);
+  std::vector<BoundedValue> all = pairs_.locked;
+  for (const Index j : pairs_.leading) {
+    const double theta = std::abs(ritz.value(j));
+    const double error = bounds_.bound(j);
+    all.push_back({pairs_.ritz_values[static_cast<std::size_t>(j)],
+                   error < theta ? error / (theta * (theta - error))
+                                 : std::numeric_limits<double>::infinity()});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    own_errors_.push_back(all[j].error + std::abs(all[j].value - s_->verifier.values()[j]));
+  }
+}
+
+template <Scalar T, class Ctx>
+Verdict NearestVerification<T, Ctx>::judge(const EigenConvergence& convergence) {
+  Neighbours neighbours{.values = others_, .residuals = other_widths_, .solved = !pairs_.dense};
+  if (pairs_.dense) neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
+  neighbours.dense = pairs_.dense;
+  neighbours.own_bounds = own_errors_;
+  return s_->verifier.judge(convergence, neighbours);
+}
+
+/// Measures the pairs in X with fresh products.
+template <Scalar T, class Ctx>
+Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence) {
+  const PhaseScope phase(context_, Phase::verify);
+  NearestStorage<T, Ctx>& s = *s_;
+  const Block X = s.X.columns(0, pairs_.count);
+  const Block BX = s.basis.scratch();
+  if (s.verifier.rayleigh_ritz(context_, problem_, Which::smallest, X, s.product.view(), BX) !=
+      DenseFailure::none) {
+    pairs_.count = 0;
+    return {};
+  }
+  s.verifier.measure(context_, problem_, X, s.product.view(), BX);
+  pairs_.verified = true;
+  list_others();
+  bound_errors();
+  return judge(convergence);
+}
+
+/// The places of the wanted values among those of X, the nearest to σ first.
+template <Scalar T, class Ctx>
+std::vector<std::size_t> NearestVerification<T, Ctx>::best(Index wanted) const {
+  std::vector<std::size_t> places = nearest_places(pairs_.target, values());
+  if (std::ssize(places) > wanted) places.resize(static_cast<std::size_t>(wanted));
+  return places;
+}
+
+/// The values of X between the ends.
+template <Scalar T, class Ctx>
+Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
+  const std::span<const double> all = values();
+  return std::count_if(all.begin(), all.end(), [&](double value) { return ends.has(value); });
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)        \
+  template struct NearestStorage<T, Ctx>; \
+  template class NearestVerification<T, Ctx>;
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::detail

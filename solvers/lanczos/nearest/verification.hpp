@@ -1,0 +1,111 @@
+#pragma once
+
+#include <heddle/linalg/context/owned_host_context.hpp>
+#include <heddle/solvers/iteration/eigen_verifier.hpp>
+#include <heddle/solvers/iteration/error_bounds.hpp>
+#include <heddle/solvers/krylov/krylov_basis.hpp>
+#include <heddle/solvers/krylov/lanczos_ritz.hpp>
+#include <heddle/solvers/lanczos/nearest/pencil_inverse.hpp>
+#include <heddle/solvers/lanczos/nearest/shape.hpp>
+#include <heddle/solvers/lanczos/nearest/target.hpp>
+#include <optional>
+#include <vector>
+
+namespace heddle::detail {
+
+/// The memory of a solve with a basis of one size.
+template <Scalar T, class Ctx>
+struct NearestStorage {
+  using Space = typename Ctx::Space;
+
+  NearestStorage(Ctx& context, const RowRange& rows, const NearestShape& shape, bool pencil);
+
+  NearestShape shape;
+  KrylovBasis<T, Ctx> basis;
+  LanczosRitz ritz;
+  EigenVerifier<T, Ctx> verifier;
+  SmallMatrix<double, Space> coefficients;  // of Ritz vectors
+  OwnedHostContext host;
+  SmallMatrix<double, HostSpace> chosen;  // columns of Z
+  SmallMatrix<double, HostSpace> theta;   // their θ
+  MultiVector<T, Space> product;          // A X
+  MultiVector<T, Space> X;                // n×pairs
+};
+
+/// A value with a bound of its error.
+struct BoundedValue {
+  double value;
+  double error;
+};
+
+/// The pairs of a solve: locked vectors and the Ritz pairs of F = (A − sB)⁻¹B.
+struct NearestPairs {
+  Target target;
+  double shift = 0;                    ///< s
+  std::vector<BoundedValue> locked{};  ///< of the locked vectors
+  std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
+  std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
+  Index count = 0;                     ///< columns of X with pairs
+  bool dense = false;                  ///< whether X holds all eigenvectors
+  bool verified = false;               ///< whether X holds the pairs of the last cycle
+
+  /// λ = s + 1/θ.
+  double lambda_at(double theta) const noexcept;
+};
+
+/// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
+/// bounds the errors of their values. Everything is kept by reference.
+template <Scalar T, class Ctx>
+class NearestVerification {
+ public:
+  using Space = typename Ctx::Space;
+  using Block = BlockView<T, Space>;
+
+  NearestVerification(Ctx& context, const EigenProblem<T, Ctx>& problem, NearestPairs& pairs,
+                      std::optional<NearestStorage<T, Ctx>>& storage,
+                      std::optional<PencilInverse<T, Ctx>>& F) noexcept
+      : context_(context), problem_(problem), pairs_(pairs), s_(storage), F_(F) {}
+
+  /// X ← the locked vectors and the leading Ritz vectors, and measures them. `refines`: whether F
+  /// is there to be applied to the latter once more.
+  Verdict measure_best(const EigenConvergence& convergence, bool refines);
+
+  /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
+  Verdict measure(const EigenConvergence& convergence);
+
+  /// Judges the pairs that were measured last.
+  Verdict judge(const EigenConvergence& convergence);
+
+  /// The measured values, ascending.
+  std::span<const double> values() const {
+    return s_->verifier.values().first(static_cast<std::size_t>(pairs_.count));
+  }
+
+  /// The places among these of the `wanted` nearest ones, nearest first.
+  std::vector<std::size_t> best(Index wanted) const;
+
+  /// The number of these between the ends.
+  Index inside(const CountedInterval& ends) const;
+
+  /// Ritz values that stand for the eigenvalues next to the measured ones.
+  const std::vector<double>& others() const noexcept { return others_; }
+
+  /// Bounds of the errors of the values by those of θ.
+  const std::vector<double>& own_errors() const noexcept { return own_errors_; }
+
+ private:
+  void collect();
+  void refine();
+  void list_others();
+  void bound_errors();
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  NearestPairs& pairs_;
+  std::optional<NearestStorage<T, Ctx>>& s_;
+  std::optional<PencilInverse<T, Ctx>>& F_;
+  ErrorBounds bounds_;  // of the eigenvalues of F
+  std::vector<double> others_, other_widths_, own_errors_;
+};
+
+}  // namespace heddle::detail

@@ -1,7 +1,0 @@
-#include <heddle/solvers/operators/cholesky_backend.hpp>
-
-namespace heddle::detail {
-
-const CholeskyBackend* cholmod_cholesky() { return nullptr; }
-
-}  // namespace heddle::detail

@@ -1,0 +1,176 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/factor/shifted_factor.hpp>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/dense.hpp"
+#include "support/tolerance.hpp"
+
+namespace heddle {
+namespace {
+
+using detail::FactorLibraryRow;
+using detail::ShiftedFactor;
+using test::to_dense;
+
+constexpr double kRoomy = 1e9;
+const CsrView<double, HostSpace> kIdentity{};
+
+std::vector<const FactorLibraryRow*> libraries() {
+  std::vector<const FactorLibraryRow*> all;
+  for (const FactorLibraryRow& row : detail::factor_libraries()) {
+    if (row.inertia() && !(row.name == "MUMPS" && *detail::mumps_missing() != '\0')) {
+      all.push_back(&row);
+    }
+  }
+  return all;
+}
+
+/// The eigenvalues of a dense pencil, ascending.
+Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
+  return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(A, B, Eigen::EigenvaluesOnly)
+      .eigenvalues();
+}
+
+/// A Laplacian of a grid with random numbers in [−width/2, width/2] added to its diagonal, as in
+/// Anderson's model of a disordered crystal.
+HostCsrMatrix<double> disordered(HostContext& context, const std::vector<Index>& size,
+                                 double width) {
+  auto A = generate<double>(context, {size.size() == 2 ? "laplace2d" : "laplace3d", size});
+  std::mt19937_64 engine(5);
+  std::uniform_real_distribution<double> disorder(-width / 2, width / 2);
+  for (Index i = 0; i < A.rows(); ++i) {
+    for (std::int64_t k = A.row_offsets()[i]; k < A.row_offsets()[i + 1]; ++k) {
+      if (A.columns()[k] == i) A.values()[k] += disorder(engine);
+    }
+  }
+  return A;
+}
+
+/// The tests of `ShiftedFactor` run with every library that is there.
+class ShiftedFactorLibraries : public testing::TestWithParam<const FactorLibraryRow*> {
+ protected:
+  /// Compares counts between eigenvalues with dense ones. Those of a library without pivots may be
+  /// refused. Returns how many were.
+  int compare_counts(const HostCsrMatrix<double>& A, const HostCsrMatrix<double>& B) {
+    const Eigen::MatrixXd dense = to_dense(A.view());
+    const Eigen::MatrixXd mass =
+        B.rows() == 0 ? Eigen::MatrixXd::Identity(dense.rows(), dense.cols()) : to_dense(B.view());
+    const Eigen::VectorXd truth = eigenvalues(dense, mass);
+    const double span = truth[truth.size() - 1] - truth[0];
+    ShiftedFactor factor(A.view(), B.view(), kRoomy, *GetParam());
+    int refused = 0;
+    for (Eigen::Index i = -1; i < truth.size(); i += 3) {
+      const double low = i < 0 ? truth[0] - span : truth[i];
+      const double high = i + 1 < truth.size() ? truth[i + 1] : truth[i] + span;
+      if (high - low < 1e-6 * span) continue;
+      for (const double part : {0.5, 0.1}) {
+        if (!factor.factor(low + part * (high - low))) {
+          ++refused;
+          continue;
+        }
+        EXPECT_EQ(factor.below(), i + 1) << GetParam()->name << " " << factor.shift();
+      }
+    }
+    return refused;
+  }
+
+  HostContext context_;
+};
+
+INSTANTIATE_TEST_SUITE_P(All, ShiftedFactorLibraries, testing::ValuesIn(libraries()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+TEST_P(ShiftedFactorLibraries, CountsAreThoseOfADenseSolve) {
+  EXPECT_EQ(compare_counts(generate<double>(context_, {"laplace2d", {9, 11}}), {}), 0);
+  EXPECT_EQ(compare_counts(disordered(context_, {6, 5, 4}, 16), {}), 0);
+  EXPECT_EQ(compare_counts(generate<double>(context_, {"elasticity3d", {2, 3, 2}}),
+                           generate<double>(context_, {"elasticity3d_mass", {2, 3, 2}})),
+            0);
+}
+
+/// Springs of 10¹² between neighbours: rows that differ by as much.
+TEST_P(ShiftedFactorLibraries, CountsHoldBesideStiffRows) {
+  auto A = disordered(context_, {8, 9}, 1);
+  for (Index i = 0; i < A.rows(); i += 5) {
+    for (std::int64_t k = A.row_offsets()[i]; k < A.row_offsets()[i + 1]; ++k) {
+      if (A.columns()[k] == i) A.values()[k] += 1e12;
+    }
+  }
+  compare_counts(A, {});
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
+  ASSERT_TRUE(factor.factor(1e6));
+  EXPECT_EQ(factor.below(), A.rows() - (A.rows() + 4) / 5);
+}
+
+/// Pairs ±1 of [0 1; 1 0]: no pivot of one row exists at σ = 0. A library that pivots takes two.
+TEST_P(ShiftedFactorLibraries, PivotsOfTwoRowsAreCountedOrRefused) {
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < 40; i += 2) {
+    entries.push_back({i, i + 1, 1});
+    entries.push_back({i + 1, i, 1});
+    if (i > 0) {
+      entries.push_back({i, i - 1, 0.1});
+      entries.push_back({i - 1, i, 0.1});
+    }
+  }
+  const auto A = csr_from_triplets<double>(context_, 40, 40, entries);
+  const int refused = compare_counts(A, {});
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
+  const bool made = factor.factor(0);
+  if (made) {
+    EXPECT_EQ(factor.below(), 20);
+  }
+  if (GetParam()->pivots) {
+    EXPECT_TRUE(made);
+    EXPECT_EQ(refused, 0);
+  }
+}
+
+TEST_P(ShiftedFactorLibraries, ThereIsNoFactorOnAnEigenvalue) {
+  const std::vector<Index> size = {9, 11};
+  const auto A = generate<double>(context_, {"laplace2d", size});
+  const std::vector<double> values = laplace_smallest_eigenvalues(size, 30);
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
+  for (const std::size_t i : {std::size_t{0}, std::size_t{7}, std::size_t{29}}) {
+    EXPECT_FALSE(factor.factor(values[i])) << i;
+    EXPECT_FALSE(factor.factored());
+    EXPECT_TRUE(factor.factor(values[i] + 1e-9)) << i;
+  }
+  EXPECT_FALSE(factor.factor(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_FALSE(factor.factor(std::numeric_limits<double>::infinity()));
+}
+
+TEST_P(ShiftedFactorLibraries, SolvesAreThoseOfADenseSolve) {
+  const auto A = generate<double>(context_, {"elasticity3d", {2, 3, 2}});
+  const auto B = generate<double>(context_, {"elasticity3d_mass", {2, 3, 2}});
+  const Eigen::MatrixXd dense = to_dense(A.view()), mass = to_dense(B.view());
+  const Eigen::VectorXd truth = eigenvalues(dense, mass);
+  ShiftedFactor factor(A.view(), B.view(), kRoomy, *GetParam());
+  for (const Eigen::Index i : {0, 5, 20}) {
+    const double sigma = (truth[i] + 2 * truth[i + 1]) / 3;
+    ASSERT_TRUE(factor.factor(sigma));
+    const Eigen::MatrixXd M = dense - sigma * mass;
+    const Eigen::MatrixXd X = Eigen::MatrixXd::Random(A.rows(), 3);
+    Eigen::MatrixXd Y = X;
+    factor.solve(Y.data(), 3);
+    const double size = M.norm() * Y.norm();
+    EXPECT_LE((M * Y - X).norm(), test::tolerance<double>(size, static_cast<double>(A.rows())));
+  }
+}
+
+TEST_P(ShiftedFactorLibraries, ALimitOfMemoryIsKept) {
+  const auto A = generate<double>(context_, {"laplace3d", {12, 12, 12}});
+  EXPECT_THROW(ShiftedFactor(A.view(), kIdentity, 1e4, *GetParam()), OutOfMemory);
+}
+
+}  // namespace
+}  // namespace heddle
