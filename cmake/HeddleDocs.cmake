@@ -9,6 +9,8 @@ endif()
 
 get_property(headers GLOBAL PROPERTY heddle_public_headers)
 list(JOIN headers " \\\n  " HEDDLE_DOCS_HEADERS)
+file(GLOB folders ${PROJECT_BINARY_DIR}/include/*)
+list(JOIN folders " " HEDDLE_DOCS_FOLDERS)
 foreach(HEDDLE_DOCS_HTML IN ITEMS YES NO)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/Doxyfile.in
     ${PROJECT_BINARY_DIR}/docs-api/Doxyfile.${HEDDLE_DOCS_HTML} @ONLY)

@@ -81,7 +81,7 @@ function(heddle_module name)
   # Sources that depend on the build are added after this call.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL heddle_join_sources heddle_${name})")
 
-  list(TRANSFORM ARG_PUBLIC_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE headers)
+  list(TRANSFORM ARG_PUBLIC_HEADERS PREPEND ${include_dir}/heddle/${name}/ OUTPUT_VARIABLE headers)
   set_property(GLOBAL APPEND PROPERTY heddle_public_headers ${headers})
   if(HEDDLE_INSTALL)
     install(TARGETS heddle_${name} EXPORT heddleTargets)

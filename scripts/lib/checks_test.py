@@ -1,5 +1,6 @@
 """Shows that check-layout.py, draw-rooms.py, check-docs.py and check-packaging.py can fail: a tree
-that breaks a rule gives a finding, and a tree that breaks none gives none."""
+that breaks a rule gives a finding, and a tree that breaks none gives none. Shows that the filter of
+Doxygen describes what it is meant to, and nothing else."""
 
 import subprocess
 import sys
@@ -218,4 +219,53 @@ expect("the packaging of this tree has no findings: " + output, code == 0 and ou
 for what, name, right, wrong in SPOILT:
     code, output = run("check-packaging.py", {**PACKAGING, name: PACKAGING[name].replace(right, wrong)})
     expect(f"'{what}' is found in {name}, got: {output}", code == 1 and what in output)
+
+HEADER = """/// A thing.
+struct Thing {
+  /// 0×0.
+  Thing() = default;
+
+  int rows = 0;
+  int odd = 0;
+  /// Both ends.
+  int first();
+  int last();
+
+  /// One of them.
+  int one;
+  int other;  ///< the other one
+  int third;
+};
+template <class T>
+void add(CudaContext& context, T t);
+template <class T>
+void unsaid(T t);
+"""
+DESCRIBED = """/// A thing.
+struct Thing {
+
+
+
+/** The number of rows. */ int rows = 0;
+  int odd = 0;
+/** @{ */ /** Both ends. */
+  int first();
+  int last(); /** @} */
+
+  /// One of them.
+  int one;
+  int other;  ///< the other one
+  int third;
+};
+/** The same on a GPU. Work is queued on the stream of the context. */ template <class T>
+void add(CudaContext& context, T t);
+template <class T>
+void unsaid(T t);
+"""
+with tempfile.TemporaryDirectory() as folder:
+    header = Path(folder) / "thing.hpp"
+    header.write_text(HEADER)
+    done = subprocess.run([sys.executable, str(SCRIPTS / "lib/doxygen_filter.py"), str(header)],
+                          capture_output=True, text=True)
+    expect(f"the filter of Doxygen describes: {done.stdout}{done.stderr}", done.stdout == DESCRIBED)
 sys.exit(1 if failed else 0)

@@ -53,7 +53,8 @@ STANDARD = {
 SPECIAL = re.compile(
     r"\s*(explicit |virtual )?(~?(\w+)\((const \3&|\3&&)?( \w+)?\)|[\w&]+ operator=+\(.*\)|"
     r"(constexpr )?bool operator==\(.*\) const)( noexcept)?( override)?( = \w+)?(;| \{.*\})")
-DECLARED = re.compile(r"(?!\s*(?:return|throw|explicit)\b)[\w:<>,&* ]*?[\s&*](operator\(\)|operator=|\w+)\s*(\(|=|;|\{)")
+DECLARED = re.compile(r"(?!\s*(?:return|throw|explicit)\b)[\w:<>,&* ]*?[\s&*]"
+                      r"(operator\(\)|operator=|\w+)\s*(\(|=|;|\{)")
 MEMORY = re.compile(r"\s*(class|struct) \w+<.*(Host|Cuda|Device)(Context|Space)> \{")
 ON_GPU = re.compile(r"[\w:<>, ]+ \w+\(CudaContext& \w+,")
 
@@ -76,7 +77,8 @@ def is_group(lines):
     text = "\n".join(code)
     if text.count("{") != text.count("}") or text.count("(") != text.count(")"):
         return False
-    opens = re.match(r"\s*(template\s*<[^\n]*>\s*)?(class|struct|enum|namespace|union)\b[^;\n]*\n", text.lstrip())
+    opens = re.match(r"(template\s*<[^\n]*>\s*)?(class|struct|enum|namespace|union)\b[^;\n]*\n",
+                     text.lstrip())
     return not opens and sum(line.rstrip().endswith((";", "}")) for line in code) > 1
 
 
@@ -88,14 +90,15 @@ def as_group(lines):
     """The group, with its comment as one of the form /** … */, before which a mark can stand."""
     count = sum(1 for line in lines if is_comment(line))
     words = [line.strip().removeprefix("///") for line in lines[:count]]
-    return [f"/** @{{ */ /**{words[0]}", *words[1:]] [: count - 1] + [
-        f"{'/** @{ */ /**' if count == 1 else ''}{words[-1]} */", *lines[count:-1], f"{lines[-1]} /** @}} */"]
+    words[0] = "/** @{ */ /**" + words[0]
+    words[-1] += " */"
+    return [*words, *lines[count:-1], f"{lines[-1]} /** @}} */"]
 
 
 def filtered_paragraph(lines):
     """Lines without an empty one between them, with what they leave unsaid."""
-    begins = [i for i in range(1, len(lines)) if is_comment(lines[i]) and not is_comment(lines[i - 1])
-              and not lines[i].strip().startswith("///<")]
+    begins = [i for i in range(1, len(lines)) if is_comment(lines[i])
+              and not is_comment(lines[i - 1]) and not lines[i].strip().startswith("///<")]
     if begins:
         return filtered_paragraph(lines[: begins[0]]) + filtered_paragraph(lines[begins[0]:])
     if is_comment(lines[0]) and is_group(lines):
@@ -104,15 +107,26 @@ def filtered_paragraph(lines):
     for i, line in enumerate(lines):
         first = i - (i > 0 and lines[i - 1].strip().startswith("template <"))
         above = first > 0 and is_comment(lines[first - 1])
-        beside = "///<" in line or (i + 1 < len(lines) and lines[i + 1].strip().startswith("///<"))
+        below = lines[i + 1].strip() if i + 1 < len(lines) else ""
+        beside = "///<" in line or below.startswith("///<")
         said = None if above or beside or line.strip().startswith("//") else unsaid(line)
         if said:
             result[first] = f"/** {said} */ {lines[first].strip()}"
     return result
 
 
+def without_special_members(lines):
+    """The lines with empty ones for special members and for their comments."""
+    result = list(lines)
+    for i in (i for i, line in enumerate(lines) if SPECIAL.fullmatch(line)):
+        result[i], at = "", i - 1
+        while at >= 0 and is_comment(result[at]):
+            result[at], at = "", at - 1
+    return result
+
+
 def filtered(text):
-    lines = ["" if SPECIAL.fullmatch(line) else line for line in text.split("\n")]
+    lines = without_special_members(text.split("\n"))
     result, paragraph = [], []
     for line in lines + [""]:
         if line.strip():
