@@ -30,7 +30,8 @@ def stage():
             copy = PAGES / file.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-    return pages
+            if file.suffix == ".md":  # MkDocs takes a bar in code for a bar, GitHub for a cell's end
+                copy.write_text(re.sub(r"`[^`\n]+`", lambda code: code[0].replace(r"\|", "|"), file.read_text()))
 
 
 def lost_anchors(folder):
