@@ -30,7 +30,8 @@ def stage():
             copy = PAGES / file.relative_to(ROOT)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-    return pages
+            if file.suffix == ".md":  # MkDocs takes a bar in code for a bar, GitHub for a cell's end
+                copy.write_text(re.sub(r"`[^`\n]+`", lambda code: code[0].replace(r"\|", "|"), file.read_text()))
 
 
 def lost_anchors(folder):
@@ -49,11 +50,11 @@ def main():
         print("no mkdocs: apt-get install mkdocs, or pip install mkdocs")
         return 77
     stage()
-    code = subprocess.run(["mkdocs", "build", "--strict", "--quiet", "-f", ROOT / "mkdocs.yml"]).returncode
-    lost = list(lost_anchors(ROOT / "build/site/html")) if code == 0 else []
-    for line in lost:
+    built = subprocess.run(["mkdocs", "build", "--strict", "-f", ROOT / "mkdocs.yml"], text=True, stderr=subprocess.PIPE)
+    found = [*re.findall(r"^(?:WARNING|ERROR).*", built.stderr, re.MULTILINE), *lost_anchors(ROOT / "build/site/html")]
+    for line in found or [built.stderr] if built.returncode else found:
         print(line)
-    return 1 if code or lost else 0
+    return 1 if built.returncode or found else 0
 
 
 if __name__ == "__main__":

@@ -133,8 +133,7 @@ def findings(root):
             found += [check_word(root, word, tests, names) for word in words]
             found += [] if is_history else check_values(line, values)
             yield from (f"{page}:{number}: {what}" for what in found if what)
-        if not is_history:
-            yield from (f"{page}:{number}: {what}" for number, what in of_prose((root / page).read_text()))
+        yield from (f"{page}:{number}: {what}" for number, what in of_prose((root / page).read_text()))
         yield from check_examples(root, page)
         if page.name == "troubleshooting.md":
             yield from check_messages(root, page)

@@ -115,8 +115,8 @@ same for all files of that name. A file that names its `solver.type` is offered 
 std::string plain(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
-    if (c == '<' || c == '*') escaped += '\\';
-    escaped += c;
+    if (c == '*') escaped += '\\';
+    escaped += c == '<' ? "&lt;" : std::string(1, c);
   }
   return escaped;
 }
@@ -124,7 +124,7 @@ std::string plain(std::string_view text) {
 /// The clauses of a description, which ends the line where it has one: else an item of a list for
 /// each.
 std::string clauses(std::string_view text) {
-  if (text.find("; ") == std::string_view::npos) return fmt::format(". {}\n", plain(text));
+  if (text.find("; ") == std::string_view::npos) return fmt::format(" – {}\n", plain(text));
   std::string list = "\n";
   while (!text.empty()) {
     const std::size_t end = text.find("; ");

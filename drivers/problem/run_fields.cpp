@@ -85,7 +85,8 @@ void add_machine(FieldTable<Request>& table) {
 void add_checkpoint(FieldTable<Request>& table) {
   Row(
       table, "checkpoint.file",
-      "file that holds the state of the solve, relative to the current folder; deleted once converged",
+      "file that holds the state of the solve, relative to the current folder; deleted once "
+      "converged",
       [](auto& r) -> auto& { return r.checkpoint.file; })
       .name("checkpoint.file")
       .keyword("checkpoint")
