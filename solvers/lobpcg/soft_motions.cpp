@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
+#include <heddle/solvers/lobpcg/coupled_rows.hpp>
 #include <heddle/solvers/lobpcg/soft_motions.hpp>
 #include <limits>
 
@@ -13,6 +14,7 @@ namespace {
 /// Rows belong to S from the largest power of 2 on that is at most this factor above the rows of a
 /// pair in X. Of a row that is smaller by a share of 1/kEdge, about a third counts.
 constexpr double kStiff = 10;
+constexpr double kNone = 1e6;  // far beyond all rows
 constexpr double kEdge = 64;
 
 /// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
@@ -59,7 +61,9 @@ Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std:
   const double inverse_scale = std::max(inverse_scale_of_X(), inverse_scale_of_rows());
   const double largest = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
   const double stiffness = std::min(largest, s_.pairs.convergence().scale(0) * inverse_scale);
-  if (!(stiffness > kStiff) || !choose_rows(inverse_scale, constrained)) return 0;
+  const bool stiff = stiffness > kStiff;
+  if (constrained && !stiff) return 0;
+  if (!choose_rows((stiff ? kStiff : kNone) / inverse_scale, constrained)) return 0;
   if (!constrained) method_ = CompletenessMethod::stiff_rows;
   s_.blocks.set_w(most);
   if (!constrained && options_.which == Which::smallest) {
@@ -121,20 +125,24 @@ double SoftMotions<T, Ctx>::inverse_scale_of_rows() {
   return std::min(norm.here(0, 0) / std::sqrt(static_cast<double>(s_.shape.rows.global)), 1 / last);
 }
 
-/// Chooses S, and computes D_S^¼ and D_S⁻¹ with zeros in the other rows. False if S is empty.
+/// Chooses S, the rows with sizes `from` on and those that `mark_coupled_rows` finds, and computes
+/// D_S^¼ and D_S⁻¹ with zeros in the other rows. False if S is empty.
 template <Scalar T, class Ctx>
-bool SoftMotions<T, Ctx>::choose_rows(double inverse_scale, bool constrained) {
+bool SoftMotions<T, Ctx>::choose_rows(double from, bool constrained) {
   weight_ = constrained ? 0 : 2;
   inverse_D_ = weight_ + 1;
   if (constrained) return true;
   const auto column = [this](Index j) { return s_.row_scale.columns(j, 1); };
   // min(1, D/c)^kEdge for the edge c: 1 in S, and nearly 0 in rows that are a little smaller. It is
   // 0 in rows of zeros, in which D^¼ and D⁻¹ are 0.
-  const double edge = std::exp2(std::floor(std::log2(kStiff / inverse_scale)));
+  const double edge = std::exp2(std::floor(std::log2(from)));
   const Block ratios = s_.Z.view();
   axpby<T>(context_, edge, column(1), 0, ratios.columns(0, 1));
   row_maxima<T>(context_, column(1), 0, ratios.columns(1, 1));
   row_maxima<T>(context_, ratios, -kEdge, column(2));
+  if (options_.which == Which::smallest) {
+    mark_coupled_rows<T, Ctx>(*problem_.A, kFewRows, ratios.columns(0, 1), column(2));
+  }
   s_.packet.clear();
   const auto rows = s_.packet.add(1, 1);
   column_norms<T>(context_, column(2), rows.there);

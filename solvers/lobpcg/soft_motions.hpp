@@ -59,7 +59,7 @@ class SoftMotions {
  private:
   double inverse_scale_of_X();
   double inverse_scale_of_rows();
-  bool choose_rows(double inverse_scale, bool constrained);
+  bool choose_rows(double from, bool constrained);
   struct Values {
     double first;  // at most 0 and the first of the wanted values
     double size;   // of the last one

@@ -177,6 +177,21 @@ TEST(MissedPairs, AreNotHiddenByTheModesOfASoftBody) {
   }
 }
 
+/// A pair of rows whose soft motion (1, −1) multigrid does not represent is hidden although it is
+/// hardly stiffer than the grid, whose modes appear in a few steps.
+TEST(MissedPairs, OfOppositeEntriesAreFoundInRowsThatAreNotStiff) {
+  Springs springs(0);
+  springs.add_grid(200, 200, 1, true);
+  const Index pair = springs.add_rows(2);
+  springs.add_form({pair, pair + 1}, {1, 1}, 15);
+  springs.add_form({pair, pair + 1}, {1, -1}, 1e-9 / 2);
+  HostContext context;
+  auto A = springs.matrix(context);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    EXPECT_NEAR(by_multigrid(context, springs, A, seed).at(0), 1e-9, 1e-12) << seed;
+  }
+}
+
 TEST(MissedPairs, AreFoundAmongMoreSoftMotionsThanASearchHasColumns) {
   // 30 motions of ten ties have values between 0.3 and 1, one of a pair of rows has 0.001. The
   // mean of several of them is far above the smallest value of the grid, 0.0447.
