@@ -2,8 +2,8 @@
 
 #include <heddle/drivers/problem/request.hpp>
 #include <heddle/solvers/interval/interval_eigenpairs.hpp>
-#include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/rectangular/least_squares.hpp>
 #include <heddle/solvers/rectangular/singular_values.hpp>
 

@@ -13,7 +13,7 @@ std::string range_text(const Range<Number>& range) {
   if (range.open && high) return fmt::format("above {} and below {}", range.low, range.high);
   if (range.open) return fmt::format("above {}", range.low);
   if (low && high) return fmt::format("from {} to {}", range.low, range.high);
-  return fmt::format("of at least {}", range.low);
+  return low ? fmt::format("of at least {}", range.low) : "of any size";
 }
 
 }  // namespace

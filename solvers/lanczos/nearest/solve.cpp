@@ -38,6 +38,35 @@ constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
 /// of the last wanted value.
 constexpr double kBeside = 1e-2;
 
+/// Cycles without progress after which the basis grows. The decades of residuals that are left must
+/// fall by this factor, and a pair that is not there counts as so many.
+constexpr Index kPatience = 4;
+constexpr double kProgress = 0.9;
+constexpr double kMissingDecades = 8;
+
+template <Scalar T, class Ctx>
+EigenConvergence convergence_of(const EigenProblem<T, Ctx>& problem,
+                                const NearestOptions& options) {
+  const double norm_A = problem.A->one_norm().value_or(1);
+  const double norm_B = problem.B == nullptr ? 1 : problem.B->one_norm().value_or(1);
+  return {options.criterion, options.tolerance, norm_A, norm_B,
+          static_cast<double>(std::numeric_limits<T>::epsilon())};
+}
+
+Target target_of(const EigenConvergence& convergence, const NearestOptions& options) {
+  const double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
+  return {options.sigma, options.side, rounding, rounding, options.tolerance};
+}
+
+template <class Ctx>
+void end_if_lost(Engine<Ctx>& engine, const FrontStatus& status) {
+  if (status.indefinite) {
+    engine.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  } else if (!status.finite) {
+    engine.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -53,7 +82,8 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       applications_before_(problem.A->columns_applied()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
-      pairs_{.target = {options.sigma, options.side}},
+      convergence_(convergence_of(problem, options)),
+      pairs_{.target = target_of(convergence_, options)},
       verification_(context, problem, pairs_, s_, F_) {}
 
 template <Scalar T, class Ctx>
@@ -69,7 +99,7 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
       restart();  // V ← V Z, T ← Θ, S ← ZᵀS                                 n×l
       if (engine_.ended() || !s_->basis.multiplied()) continue;  // V₊ was replaced
     }
-    end_if_lost(s_->basis.expand(context_, *F_));  // V ← [V V₊], V₊β ← U − V T₊
+    end_if_lost(engine_, s_->basis.expand(context_, *F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
   return std::move(result_);
@@ -77,7 +107,6 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
-  set_norms();
   const NearestShape shape = nearest_shape(options_, n_, options_.nev);
   wanted_ = options_.nev;
   if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
@@ -99,15 +128,6 @@ void NearestSolve<T, Ctx>::plan() {
   }
   make_storage(wanted_);
   start();
-}
-
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::set_norms() {
-  const double norm_A = problem_.A->one_norm().value_or(1);
-  const double norm_B = problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1);
-  convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm_A, norm_B,
-                                  std::numeric_limits<T>::epsilon());
-  pairs_.target.noise = norm_B > 0 ? convergence_.unresolved(options_.sigma) : 0;
 }
 
 template <Scalar T, class Ctx>
@@ -149,16 +169,9 @@ void NearestSolve<T, Ctx>::start() {
   basis.reset(problem_.B, options_.seed + result_.history.size());
   if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
   stagnation_.restart(result_.iterations);
-  end_if_lost(basis.draw_front(context_));
-}
-
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
-  if (status.indefinite) {
-    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-  } else if (!status.finite) {
-    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
-  }
+  left_ = std::numeric_limits<double>::infinity();
+  last_progress_ = result_.iterations;
+  end_if_lost(engine_, basis.draw_front(context_));
 }
 
 /// A cycle ends with a full basis, or as soon as all awaited pairs have settled, which is tested
@@ -178,7 +191,7 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
 /// The number of pairs that the basis is to show besides the locked ones.
 template <Scalar T, class Ctx>
 Index NearestSolve<T, Ctx>::awaited() const {
-  return missing_ ? missed_ : wanted_ - std::ssize(pairs_.locked);
+  return missed_ > 0 ? missed_ : wanted_;
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -195,8 +208,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
     pairs_.ritz_values.push_back(pairs_.lambda_at(s_->ritz.value(j)));
   pairs_.leading.clear();
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
-    if (!missing_ || missing_->has(pairs_.ritz_values[j]))
-      pairs_.leading.push_back(static_cast<Index>(j));
+    pairs_.leading.push_back(static_cast<Index>(j));
   }
   const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(pairs_.locked));
   if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
@@ -226,7 +238,18 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  next_ = shift_is_too_near() ? AfterNearest::move_shift : AfterNearest::thick_restart;
+#ifdef HEDDLE_DBG
+  fprintf(stderr, "cycle %ld k %ld locked %zu lead %zu/%ld shift-sigma %g theta",
+          (long)result_.iterations, (long)s_->ritz.order(), pairs_.locked.size(),
+          pairs_.leading.size(), (long)awaited(), pairs_.shift - options_.sigma);
+  for (Index j : pairs_.leading)
+    fprintf(stderr, " %.3g(%.1e)%s", s_->ritz.value(j),
+            s_->ritz.residual(j) / std::abs(s_->ritz.value(j)), settled(j) ? "*" : "");
+  fprintf(stderr, "\n");
+#endif
+  next_ = shift_is_too_near() ? AfterNearest::move_shift
+          : stalls()          ? AfterNearest::grow
+                              : AfterNearest::thick_restart;
 }
 
 /// Whether the first θ is so large that rounding spoils other leading pairs.
@@ -246,9 +269,43 @@ void NearestSolve<T, Ctx>::restart() {
       return search();
     case AfterNearest::move_shift:
       return move_shift();
+    case AfterNearest::grow:
+      return grow();
     case AfterNearest::thick_restart:
       return thick_restart();
   }
+}
+
+/// Whether the leading pairs have hardly come nearer to settling for some cycles, as in a cluster
+/// of more values than the basis keeps, and a larger basis is possible.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::stalls() {
+  double left = 0;  // decades
+  for (const Index j : pairs_.leading) {
+    if (settled(j)) continue;
+    const double fine = kSettled * std::sqrt(options_.tolerance) * std::abs(s_->ritz.value(j));
+    left += 1 + std::max(0.0, std::log10(s_->ritz.residual(j) / fine));
+  }
+  left += kMissingDecades * static_cast<double>(awaited() - std::ssize(pairs_.leading));
+  if (left < kProgress * left_) {
+    left_ = left;
+    last_progress_ = result_.iterations;
+  }
+  const Index most = (n_ - s_->shape.block) / s_->shape.block * s_->shape.block;
+  return left > 0 && result_.iterations - last_progress_ >= kPatience && s_->shape.max_basis < most;
+}
+
+/// Starts again with a basis of twice the size.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::grow() {
+  const auto locked = std::ssize(pairs_.locked);
+  MultiVector<T, Space> kept(context_, rows_.local, std::max<Index>(locked, 1));
+  if (locked > 0) copy<T>(context_, s_->basis.locked_vectors(), kept.columns(0, locked));
+  const Index pairs = std::max(locked + awaited(), std::min(s_->shape.max_basis, n_ / 2));
+  make_storage(pairs);
+  if (locked > 0)
+    copy<T>(context_, std::as_const(kept).columns(0, locked), s_->X.columns(0, locked));
+  start();
 }
 
 /// Keeps the leading Ritz vectors and half of the others, those with the largest |θ|.

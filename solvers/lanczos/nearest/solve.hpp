@@ -12,6 +12,7 @@ namespace heddle::detail {
 /// What may follow a cycle.
 enum class AfterNearest {
   thick_restart,
+  grow,        ///< new start with a larger basis, because the leading pairs do not settle
   search,      ///< a random block searches for pairs that the count shows to be missing
   move_shift,  ///< new start with another s, because s is so near to an eigenvalue that rounding
                ///< spoils other pairs
@@ -55,6 +56,8 @@ class NearestSolve {
   void search();
   void move_shift();
   bool shift_is_too_near() const;
+  bool stalls();
+  void grow();
   void make_storage(Index pairs);
   bool take_ritz_pairs();
   bool settled(Index j) const;
@@ -62,8 +65,6 @@ class NearestSolve {
   Index awaited() const;
   bool count();
   std::optional<Index> counted(const CountedInterval& ends);
-  void end_if_lost(const FrontStatus& status);
-  void set_norms();
   void write_reason();
 
   Ctx& context_;
@@ -81,13 +82,14 @@ class NearestSolve {
   std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;                        // pairs of the result
-  std::optional<CountedInterval> missing_;  // ends between which eigenvalues are missing
-  Index missed_ = 0;                        // their number
-  Index expected_ = 0;                      // of eigenvalues between these ends
+  Index wanted_ = 0;    // pairs of the result
+  Index missed_ = 0;    // pairs that the last count has shown to be missing
+  Index searches_ = 0;  // for missing pairs so far
   double strictness_ = 1;
-  double worst_ = 0;      // scaled residual of the leading pairs
-  bool lenient_ = false;  // whether pairs passed as far as rounding allows
+  double left_ = 0;          // decades of the residuals of leading pairs above settling
+  Index last_progress_ = 0;  // the cycle in which they last fell
+  double worst_ = 0;         // scaled residual of the leading pairs
+  bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
   bool moved_ = false;  // whether s is not σ
   bool proven_ = false;

@@ -5,26 +5,27 @@
 namespace heddle::detail {
 namespace {
 
-/// Distances from σ that differ by less than this share of the larger one are alike.
-constexpr double kAlike = 1e-6;
-
-bool apart(double nearer, double farther) { return farther - nearer > kAlike * farther; }
-
-/// The radius around σ, in a gap of the distances. Negative if there is no gap.
-double radius_in_gap(const Target& target, std::span<const double> found, double next,
-                     double part) {
-  const double last = target.distance(found.back());
-  if (apart(last, next)) {
-    const double gap = std::isfinite(next) ? next - last : std::max(last, target.noise);
-    return last + part * gap;
+/// The distance from σ of the ends of a count: in the gap beyond the last of the `distances`, or,
+/// if that is narrower than `alike`, in the widest gap up to this distance before it. Negative if
+/// there is none.
+double radius_in_gap(const std::vector<double>& distances, double next, double alike, double part) {
+  const double last = distances.back();
+  if (next - last > alike) {
+    return last + part * (std::isfinite(next) ? next - last : std::max(last, alike));
   }
+  double widest = 0;
+  double radius = -1;
   double farther = last;
-  for (auto each = found.rbegin(); each != found.rend(); ++each) {
-    const double nearer = target.distance(*each);
-    if (apart(nearer, farther)) return nearer + part * (farther - nearer);
+  for (std::size_t k = distances.size(); k-- > 0 && farther >= last - alike;) {
+    const double nearer = k > 0 ? distances[k - 1] : 0;
+    const double gap = std::min(distances[k] - nearer, alike);
+    if (gap > widest) {
+      widest = gap;
+      radius = distances[k] - (1 - part) * gap;
+    }
     farther = nearer;
   }
-  return farther > target.noise ? part * farther : -1;
+  return radius;
 }
 
 }  // namespace
@@ -51,9 +52,12 @@ std::optional<CountedInterval> interval_to_count(const Target& target,
     nearest = std::min(nearest, target.distance(value));
   }
   if (found.empty()) return std::nullopt;
-  const double radius = radius_in_gap(target, found, next, part);
-  if (radius < 0) return std::nullopt;
-  const double back = part * (std::isfinite(behind) ? behind : std::max(radius, target.noise));
+  std::vector<double> distances;
+  for (const double value : found) distances.push_back(target.distance(value));
+  const double alike = std::max(target.rounding, target.tolerance * std::abs(found.back()));
+  const double radius = radius_in_gap(distances, next, alike, part);
+  if (radius < 0 || distances.back() <= target.rounding) return std::nullopt;
+  const double back = part * (std::isfinite(behind) ? behind : std::max(radius, target.rounding));
   CountedInterval counted{target.sigma - radius, target.sigma + radius};
   if (target.side == Side::above) counted.lower = target.sigma - back;
   if (target.side == Side::below) counted.upper = target.sigma + back;

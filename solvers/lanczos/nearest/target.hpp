@@ -13,7 +13,9 @@ namespace heddle::detail {
 struct Target {
   double sigma = 0;
   Side side = Side::both;
-  double noise = 0;  ///< values nearer to σ than this lie on both of its sides
+  double noise = 0;      ///< values nearer to σ than this lie on both of its sides
+  double rounding = 0;   ///< distances that differ by less than this are the same
+  double tolerance = 0;  ///< so are those of values that differ by this part of them
 
   /// Whether λ lies on the wanted side.
   bool has(double lambda) const noexcept {
@@ -38,9 +40,9 @@ std::vector<std::size_t> nearest_places(const Target& target, std::span<const do
 ///
 /// `found`: the wanted values, nearest first. `others`: further Ritz values, which need not be
 /// exact. With a gap beyond the last wanted value, the interval ends in it. Else, as between copies
-/// of one eigenvalue, it ends in the last gap before: the values beyond it are all as near as each
-/// other. `part` in (0, 1): the place of an end within its gap. Nothing if all of `found` lie on
-/// σ, so that no value can be nearer.
+/// of one eigenvalue, it ends before the last value, as near to it as the tolerance allows: values
+/// beyond the end are as good as the last one. `part` in (0, 1): the place of an end within its
+/// gap. Nothing if all of `found` lie on σ, so that no value can be nearer.
 std::optional<CountedInterval> interval_to_count(const Target& target,
                                                  std::span<const double> found,
                                                  std::span<const double> others, double part);

@@ -197,6 +197,63 @@ TEST_F(NearestEigenpairs, MoreCopiesThanABlockHasColumnsAreAllFound) {
   expect_nearest(pencil, options);
 }
 
+/// A random problem: sparse with entries in few places per row, perhaps with clusters of values,
+/// rows of several sizes, and a mass.
+Pencil random_pencil(HostContext& context, std::mt19937_64& engine) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const auto pick = [&](Index count) {
+    return static_cast<Index>(engine() % static_cast<std::uint64_t>(count));
+  };
+  const Index n = 260 + pick(120);
+  const bool clusters = pick(3) == 0;
+  const double grade = pick(3) == 0 ? 4 : 0;  // decades
+  const double coupling = clusters ? 1e-7 : 1;
+  std::vector<double> sizes;
+  for (Index i = 0; i < n; ++i) sizes.push_back(std::pow(10, 0.5 * grade * uniform(engine)));
+  std::vector<Triplet<double>> A, B;
+  const auto add = [&](std::vector<Triplet<double>>& M, Index i, Index j, double value) {
+    const double scaled =
+        value * sizes[static_cast<std::size_t>(i)] * sizes[static_cast<std::size_t>(j)];
+    M.push_back({i, j, scaled});
+    if (i != j) M.push_back({j, i, scaled});
+  };
+  for (Index i = 0; i < n; ++i) {
+    add(A, i, i, clusters ? static_cast<double>(pick(9)) - 4 : 3 * uniform(engine));
+    for (int k = 0; k < 3; ++k) {
+      if (const Index j = pick(n); j != i) add(A, i, j, coupling * uniform(engine));
+    }
+  }
+  if (pick(2) == 0) return Pencil(csr_from_triplets<double>(context, n, n, A));
+  for (Index i = 0; i < n; ++i) {
+    add(B, i, i, 2 + uniform(engine));
+    if (i > 0) add(B, i, i - 1, 0.4 * uniform(engine));
+  }
+  return Pencil(csr_from_triplets<double>(context, n, n, A),
+                csr_from_triplets<double>(context, n, n, B));
+}
+
+/// Other problems with --gtest_random_seed.
+TEST_F(NearestEigenpairs, OfRandomProblems) {
+  std::mt19937_64 engine(static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed)));
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int problem = 0; problem < 12; ++problem) {
+    SCOPED_TRACE(problem);
+    const Pencil pencil = random_pencil(context_, engine);
+    const double span = pencil.truth.back() - pencil.truth.front();
+    for (int place = 0; place < 4; ++place) {
+      NearestOptions options;
+      options.nev = 1 + static_cast<Index>(engine() % 12);
+      options.side = static_cast<Side>(engine() % 3);
+      const double on = pencil.at(uniform(engine));
+      const double places[] = {on, on + 1e-3 * span * uniform(engine),
+                               pencil.truth.front() + span * uniform(engine),
+                               pencil.truth.back() + span * uniform(engine)};
+      options.sigma = places[place];
+      expect_nearest(pencil, options);
+    }
+  }
+}
+
 TEST_F(NearestEigenpairs, AShiftThatMovesSaysSo) {
   std::vector<double> values;
   for (int i = 0; i < 300; ++i) values.push_back(i);

@@ -34,10 +34,12 @@ TEST(NearestTarget, TheCountEndsInTheGapBeyondTheLastValue) {
 /// Of five copies of a value two are wanted: those nearer to σ are counted, and no copy is.
 TEST(NearestTarget, TheCountEndsBeforeCopiesOfTheLastValue) {
   const std::vector<double> found = {1.5, 3, 3};
-  const auto counted = interval_to_count({1, Side::both}, found, std::vector{3.0, 3.0, 3.0}, 0.5);
+  const auto counted =
+      interval_to_count({.sigma = 1, .tolerance = 1e-8}, found, std::vector{3.0, 3.0, 3.0}, 0.5);
   ASSERT_TRUE(counted);
   EXPECT_TRUE(counted->has(1.5));
   EXPECT_FALSE(counted->has(3));
+  EXPECT_TRUE(counted->has(3 - 1e-6));  // a value that is nearer by more than the tolerance
   EXPECT_FALSE(interval_to_count({1, Side::both}, std::vector{1.0, 1.0}, std::vector{1.0}, 0.5));
 }
 
