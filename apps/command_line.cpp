@@ -23,7 +23,7 @@ Exit codes:
     3  not converged: iteration or time limit
     4  breakdown, stagnation, or a matrix that is not positive definite
     5  device or memory
-    6  converged, but fresh products did not confirm it
+    6  converged, but products computed anew did not confirm it
   130  interrupted)";
 
 /// The options of a program for CLI11, and the values that they store.

@@ -42,8 +42,8 @@ const std::vector<ForeignWords>& table() {
        "positive "
        "definite"},
       {"solver.which",
-       {"tm", "tr", "targetmagnitude", "targetreal", "closest", "target", "near",
-        "inside", "sigma"},
+       {"tm", "tr", "targetmagnitude", "targetreal", "closest", "target", "near", "inside",
+        "sigma"},
        "'nearest', with solver.sigma: s, in heddle-lanczos"},
       {"solver.which",
        {"all", "range", "window", "be"},

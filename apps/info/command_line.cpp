@@ -67,7 +67,7 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
   app.add_option(
          "--coordinates", line.coordinates,
          "file with the positions of the nodes of an elastic body, for multigrid; generated "
-         "bodies bring theirs")
+         "bodies have theirs")
       ->type_name("FILE")
       ->needs(multigrid);
   app.add_flag("--json{-}", line.json, "print JSON; --json=FILE: write it to FILE");

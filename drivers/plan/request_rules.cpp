@@ -116,10 +116,11 @@ class Rules {
     const bool nearest = solver_ == kNearest;
     if (!problem_.normal_equations && solver_ != kInterval && !nearest) return;
     if (solver_ == kInterval && problem_.pencil) {
-      throw ProblemError(ProblemPart::mass,
-                         fmt::format("does not go with {}: all pairs in an interval are found of one "
-                                     "matrix only, of a pencil those nearest to a number",
-                                     kind()));
+      throw ProblemError(
+          ProblemPart::mass,
+          fmt::format("does not go with {}: all pairs in an interval are found of one "
+                      "matrix only, of a pencil those nearest to a number",
+                      kind()));
     }
     refuse_part(ProblemPart::mass, problem_.pencil && !nearest);
     refuse_part(ProblemPart::constraints,

@@ -304,7 +304,7 @@ void require_digits(const Request& request, Solution& solution) {
     solution.status = SolveStatus::stagnated;
     solution.reason += fmt::format(
         "; the error of value {}, {:.9g}, may be {:.1e}: the entries of the matrix, which are "
-        "rounded, tell no more digits of it",
+        "rounded, give no more digits of it",
         j + 1, lambda, bound);
   }
 }

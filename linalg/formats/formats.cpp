@@ -99,7 +99,7 @@ const FormatRow<T>& choose(std::string_view bytes, const std::filesystem::path& 
   });
   if (found != rows.end()) return *found;
   throw InputError(path.string(), 0,
-                   "neither its first bytes nor its name tell a format that can be read: " +
+                   "neither its first bytes nor its name show a format that can be read: " +
                        describe_formats(false));
 }
 

@@ -1,7 +1,7 @@
 """Block eigensolvers and linear solvers for large sparse symmetric matrices.
 
 `eigsh`, `lobpcg`, `svds`, `cg`, `lsqr` and `lsmr` have the names, arguments and values of `scipy.sparse.linalg`.
-`solve` takes any problem of heddle and tells all about its solution."""
+`solve` takes any problem of heddle and returns all about its solution."""
 
 from importlib.metadata import version as _version
 

@@ -504,7 +504,7 @@ def prepared(problem: Problem) -> Prepared:
 
 
 def solve(problem: Any, **options: Any) -> Result:
-    """Solves a `Problem`, or A x = lambda x for a matrix A, and tells all about it.
+    """Solves a `Problem`, or A x = lambda x for a matrix A, and returns all about it.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ TEST_F(HeddleSolve, FilesThatAreNoConfigurationAreNamedAndNotReadAsOne) {
       {"k.npz", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n",
        "is a pointer of Git LFS"},
       {"k.yaml", "\xFF\xFEp", "is text in UTF-16"},
-      {"k.bin", std::string("\1\0\0\2", 4), "neither its first bytes nor its name tell a format"},
+      {"k.bin", std::string("\1\0\0\2", 4), "neither its first bytes nor its name show a format"},
       {"K.MTX", "problem: {matrix: a.mtx}\n", "is not a Matrix Market file"},
       {"k.txt", "problem: {matrix: a.mtx}\n", "the vertex 'problem:' is not an integer"},
       {"k.npy", "problem: {matrix: a.mtx}\n", "is not a NumPy array"}};

@@ -79,7 +79,7 @@ TEST_F(Formats, ElseTheExtensionDoes) {
   for (const std::string name : {"a", "a.dat", "a.gz"}) {
     EXPECT_NE(
         message(name, edges)
-            .find("neither its first bytes nor its name tell a format that can be read: Matrix "
+            .find("neither its first bytes nor its name show a format that can be read: Matrix "
                   "Market (.mtx), NumPy (.npy), SciPy sparse (.npz), edge list (.txt, .tsv, "
                   ".edges, .edgelist, .el)"),
         std::string::npos)
