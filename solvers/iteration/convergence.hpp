@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <heddle/solvers/problem/options.hpp>
 #include <limits>
 #include <span>
@@ -64,11 +63,6 @@ class EigenConvergence {
   /// Whether rounding keeps the error of λ, at most bound + rounding, from being at most
   /// tolerance·|λ|.
   bool limited(double lambda, double bound, double rounding) const noexcept;
-
-  /// Whether an error is at most tolerance·|λ|.
-  bool within_tolerance(double lambda, double error) const noexcept {
-    return error <= tolerance_ * std::abs(lambda);
-  }
 
   /// Whether λ is zero to the rounding of A, 10 ε‖A‖₁, and so is `error`: its residual, or the
   /// bound of its error times ‖B‖₁. Such a value counts as limited by rounding. More copies of zero

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/iteration/accurate_values.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/norm_of.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
@@ -92,8 +91,8 @@ EigenVerifier<T, Ctx>::EigenVerifier(Ctx& context, Index n, Index max_pairs, boo
   const auto pairs = static_cast<std::size_t>(max_pairs);
   for (std::vector<double>* list :
        {&values_, &ritz_values_, &residuals_, &dual_residuals_, &sizes_A_, &sizes_B_,
-        &rows_numbers_, &squares_, &lengths_, &corrections_, &couplings_, &unreduced_, &roundings_,
-        &errors_, &iterations_, &unavoidable_, &neighbour_couplings_, &displacements_}) {
+        &rows_numbers_, &squares_, &corrections_, &couplings_, &unreduced_, &roundings_, &errors_,
+        &iterations_, &unavoidable_, &neighbour_couplings_, &displacements_}) {
     list->reserve(pairs);
   }
   for (std::vector<bool>* list : {&passed_, &limited_}) list->reserve(pairs);
@@ -154,29 +153,22 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
   const auto column = [&](Number number, Index first, Index count) {
     return numbers.block(first, number, count, 1);
   };
-  error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
-  accurate_ = needs_accuracy<T>(context, problem, error_norms_, column(kSizeA, 0, k),
-                                numbers_host_.view(k, 1), values_);
   for_each_slab(k, AV.cols(), [&](Index first, Index count) {
     const auto V_slab = V.columns(first, count);
     const auto R = AV.columns(0, count);
     const auto product = product_.view(k, count);
-    if (!accurate_) problem.A->apply(context, V_slab, R);
+    problem.A->apply(context, V_slab, R);
     const auto BV_slab = image(context, problem.B, V_slab, BV);
     gram(context, V, BV_slab, product);  // Vᵀ B V   k×slab
     fetch(context, product, G.block(0, first, k, count));
-    if (accurate_) {
-      take_accurate_residuals<T>(context, problem, V_slab, host.data + first, R);
-      column_norms(context, ConstBlockView<T, Space>(R), column(kResidual, first, count));
-    } else {
-      residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
-               column(kResidual, first, count));  // A V − B V Θ   n×slab
-    }
+    residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
+             column(kResidual, first, count));  // A V − B V Θ   n×slab
     error_norms_.measure_residuals(context, R, column(kDualResidual, first, count));
     gram(context, V, R, product);  // Vᵀ R   k×slab
     fetch(context, product, H_.view(k, k).block(0, first, k, count));
   });
   column_norms(context, V, column(kNorm, 0, k));
+  error_norms_.measure_sizes_A(context, V, column(kSizeA, 0, k));
   error_norms_.measure_sizes_B(context, V, column(kSizeB, 0, k));
   error_norms_.measure_rows(context, V, column(kSizeOfRows, 0, k));
   const SmallView<double, HostSpace> fetched = numbers_host_.view(k, kNumbers);
@@ -189,8 +181,8 @@ template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
                                          ConstSmallView<double, HostSpace> numbers) {
   const Index k = G.cols;
-  for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &lengths_,
-                                    &couplings_, &sizes_A_, &sizes_B_, &rows_numbers_}) {
+  for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &couplings_,
+                                    &sizes_A_, &sizes_B_, &rows_numbers_}) {
     list->clear();
   }
   orthogonality_ = 0;
@@ -202,7 +194,6 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
         error_norms_.dual_norm(numbers(j, kDualResidual), numbers(j, kResidual)) /
         std::sqrt(G(j, j)));
     squares_.push_back(G(j, j));
-    lengths_.push_back(numbers(j, kNorm));
     couplings_.push_back(
         std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
     sizes_A_.push_back(numbers(j, kSizeA));
@@ -216,8 +207,7 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
 
 /// Replaces the Ritz values by the Rayleigh quotients θ + xᵀr/xᵀBx of their vectors. The dense
 /// solve leaves an error of ε times the largest value in all values. The quotients have only their
-/// own rounding errors. Pairs whose quotients would change places, such as those that are zero to
-/// rounding, keep their Ritz values.
+/// own rounding errors. They are not taken if they would change the order of the pairs.
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
                                            ConstSmallView<double, HostSpace> VR) {
@@ -225,29 +215,19 @@ void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
   ritz_values_.assign(values_.begin(), values_.end());
   corrections_.clear();
   for (Index j = 0; j < k; ++j) corrections_.push_back(VR(j, j) / G(j, j));
-  const auto pairs = static_cast<std::size_t>(k);
-  const double sign = pairs > 0 && values_[pairs - 1] < values_[0] ? -1 : 1;
-  const auto corrected = [&](std::size_t j) { return values_[j] + corrections_[j]; };
-  const auto in_order = [sign](double first, double second) {
-    return sign * (second - first) >= 0;
+  const auto corrected = [&](Index j) {
+    const auto pair = static_cast<std::size_t>(j);
+    return values_[pair] + corrections_[pair];
   };
-  const auto in_place = [&](std::size_t j) {
-    for (std::size_t i = 0; i < pairs; ++i) {
-      const double first = corrected(std::min(i, j));
-      if (i != j && !in_order(first, corrected(std::max(i, j)))) return false;
-    }
-    return true;
-  };
-  union_.clear();
-  for (std::size_t j = 0; j < pairs; ++j) union_.push_back(in_place(j) ? corrected(j) : values_[j]);
-  for (std::size_t j = 1; j < pairs; ++j) {
-    if (!in_order(union_[j - 1], union_[j])) return;
+  bool ascending = true;
+  bool descending = true;
+  for (Index j = 1; j < k; ++j) {
+    ascending = ascending && corrected(j - 1) <= corrected(j);
+    descending = descending && corrected(j - 1) >= corrected(j);
   }
-  for (std::size_t j = 0; j < pairs; ++j) {
-    if (union_[j] != corrected(j)) continue;
-    values_[j] = union_[j];
-    corrections_[j] = 0;
-  }
+  if (!ascending && !descending) return;
+  for (Index j = 0; j < k; ++j) values_[static_cast<std::size_t>(j)] = corrected(j);
+  std::fill(corrections_.begin(), corrections_.end(), 0.0);
 }
 
 template <Scalar T, class Ctx>
@@ -306,20 +286,6 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   if (!neighbours.least_bounds.empty()) {
     errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
   }
-  if (!accurate_) return errors;
-  double noise = 0;
-  for (std::size_t i = 0; i < residuals_.size(); ++i) {
-    noise = std::max(noise, rounding_of(convergence, i));
-  }
-  errors.accurate = accurate_error({.lambda = values_[j],
-                                    .theta = ritz_values_[j],
-                                    .bound = measured,
-                                    .spread = bounds_.spread(static_cast<Index>(j)),
-                                    .dot = residuals_[j] * lengths_[j] * lengths_[j] / squares_[j],
-                                    .size_B = sizes_of_rows(convergence, j).B,
-                                    .noise = noise,
-                                    .displacement = std::abs(corrections_[j]) + displacements_[j]},
-                                   errors);
   return errors;
 }
 
@@ -369,8 +335,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     for (std::vector<double>* list : {&errors_, &unavoidable_}) places_.widen(values_, *list);
   }
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
-    limited_.push_back(convergence.limited(values_[j], iterations_[j], unavoidable_[j]) &&
-                       !(accurate_ && convergence.within_tolerance(values_[j], errors_[j])));
+    limited_.push_back(convergence.limited(values_[j], iterations_[j], unavoidable_[j]));
   }
   return verdict;
 }

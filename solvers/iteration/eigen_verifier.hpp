@@ -10,7 +10,6 @@
 #include <heddle/solvers/problem/eigen_problem.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/solvers/problem/result.hpp>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -70,12 +69,8 @@ struct ValueErrors {
   double solver = 0;     ///< what rounding in the solver adds to its own bound
   double rounding = 0;   ///< that of the Rayleigh quotient
   double placing = 0;    ///< the least bound where it is open which eigenvalue has the place
-  /// A bound of the whole error from accurate residuals, see `accurate_error`.
-  double accurate = std::numeric_limits<double>::infinity();
 
-  double total() const noexcept {
-    return std::min(std::max(iteration + solver + rounding, placing), accurate);
-  }
+  double total() const noexcept { return std::max(iteration + solver + rounding, placing); }
 
   /// The part of the error that no further step reduces. `at_rounding`: whether it reduces nothing
   /// of `iteration` either.
@@ -211,7 +206,6 @@ class EigenVerifier {
   std::vector<double> dual_residuals_;  // ‖r‖ in the norm of B⁻¹, for xᵀBx = 1
   std::vector<double> unreduced_;       // dual residuals before `reduce_residuals`
   std::vector<double> squares_;         // xᵀBx
-  std::vector<double> lengths_;         // ‖x‖
   std::vector<double> corrections_;     // what is left of xᵀr/xᵀBx
   std::vector<double> couplings_;       // parts of the residuals in the span of the other vectors
   std::vector<double> sizes_A_, sizes_B_;  // numbers from which ErrorNorms derives |x|ᵀ|A||x|, …
@@ -224,7 +218,6 @@ class EigenVerifier {
   std::vector<double> displacements_;        // from the values that have the places of the pairs
   std::vector<double> union_;                // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
-  bool accurate_ = false;  // whether the residuals were computed with twice the digits
   double orthogonality_ = 0;
   double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed
   double projected_norm_A_ = 0;

@@ -100,8 +100,6 @@ void Verification<T, Ctx>::judge_dense(const EigenConvergence& convergence) {
     neighbours.residuals = errors;
     neighbours.own_bounds = own;
     neighbours.solved = true;
-    const bool smallest = options_.which == Which::smallest;
-    (smallest ? neighbours.below : neighbours.above) = ErrorBounds::kNoneBeyond;
     verdict_ = s_.verifier.judge(convergence, neighbours);
   } else {  // known to the rounding of the dense solve
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
