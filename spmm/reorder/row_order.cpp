@@ -10,8 +10,8 @@
 namespace heddle {
 namespace {
 
-using detail::NodeGraph;
 using detail::at;
+using detail::NodeGraph;
 using Numbers = std::vector<std::int32_t>;
 
 Numbers natural(Index count) {
