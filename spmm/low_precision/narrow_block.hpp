@@ -76,10 +76,10 @@ void widen(CudaContext& context, ConstNarrowView<V, DeviceSpace> X,
 /// A term whose coefficient is 0 is not read.
 template <class V, class Space>
 struct NarrowTerms {
-  float beta = 0;
-  float gamma = 0;
-  float delta = 0;
-  ConstNarrowView<V, Space> X = {};
+  float beta = 0;                    ///< β, for the old values of C
+  float gamma = 0;                   ///< γ, for B'
+  float delta = 0;                   ///< δ, for X
+  ConstNarrowView<V, Space> X = {};  ///< the block X
 };
 
 }  // namespace heddle

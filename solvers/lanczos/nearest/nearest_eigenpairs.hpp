@@ -14,9 +14,9 @@ enum class Side { both, above, below };
 /// The options of `nearest_eigenpairs`. The `nev` ≤ n pairs nearest to `sigma` are wanted, on one
 /// of its sides or on both. `which` is ignored.
 struct NearestOptions : EigenOptions {
-  double sigma = 0;
-  Side side = Side::both;
-  Index max_basis = 0;  ///< columns of the basis before a restart. 0: chosen from nev and b
+  double sigma = 0;        ///< σ
+  Side side = Side::both;  ///< of σ
+  Index max_basis = 0;     ///< columns of the basis before a restart. 0: chosen from nev and b
 };
 
 /// The number of columns that are solved at once, in a solve of order n.
