@@ -11,6 +11,10 @@ namespace {
 /// Products with random vectors from which the size of each row is taken.
 constexpr Index kProbes = 6;
 
+/// The columns of a search where no row is far above those of the pairs, so that the iteration sees
+/// all motions alike.
+constexpr Index kFewColumns = 4;
+
 /// The weight of a row of size d in the first random vector is d to this power.
 constexpr double kWeight = 0.25;
 
@@ -23,7 +27,7 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream, Index constra
   list_wanted(s_.wanted_values);
   blocks.set_p(0);
   const Index room = s_.shape.n() - blocks.locked() - blocks.x();
-  const Index columns = std::min({blocks.kSearchColumns, room, blocks.columns_left()});
+  Index columns = std::min({blocks.kSearchColumns, room, blocks.columns_left()});
   OrthonormalBlock made;
   if (columns == 0) return made;
   const double shift = s_.wanted_values.back();
@@ -34,6 +38,7 @@ OrthonormalBlock MissedPairs<T, Ctx>::fill_P(std::uint64_t stream, Index constra
   const Index soft = motions_.find(s_.wanted_values.front(), constraints > 0, columns, stream + 3);
   method_ = motions_.method();
   blocks.set_w(soft);
+  if (!motions_.uneven()) columns = std::min(columns, kFewColumns);
   if (soft == 0) draw_weighted_W(std::min(blocks.kSearchWidth, columns), stream + 2);
   while (true) {
     made = make_orthonormal(context_, s_.orthogonalizer, problem_.B,

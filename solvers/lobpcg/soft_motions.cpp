@@ -53,6 +53,7 @@ constexpr double kSafety = 1.3;
 template <Scalar T, class Ctx>
 Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std::uint64_t stream) {
   method_ = CompletenessMethod::random_search;
+  uneven_ = true;
   if (most < kSlab) return 0;
   if (!constrained) {
     const Index found = find_in_all_rows(most, stream++);
@@ -63,7 +64,9 @@ Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std:
   const double stiffness = std::min(largest, s_.pairs.convergence().scale(0) * inverse_scale);
   const bool stiff = stiffness > kStiff;
   if (constrained && !stiff) return 0;
-  if (!choose_rows((stiff ? kStiff : kNone) / inverse_scale, constrained)) return 0;
+  const bool any = choose_rows((stiff ? kStiff : kNone) / inverse_scale, constrained);
+  uneven_ = stiff || any;
+  if (!any) return 0;
   if (!constrained) method_ = CompletenessMethod::stiff_rows;
   s_.blocks.set_w(most);
   if (!constrained && options_.which == Which::smallest) {

@@ -50,6 +50,9 @@ class SoftMotions {
   /// random streams.
   Index find(double first, bool constrained, Index most, std::uint64_t stream);
 
+  /// Whether the last `find` saw rows that are far above those of the pairs in X, or factored rows.
+  bool uneven() const noexcept { return uneven_; }
+
   /// How the last `find` looked. `random_search` where S was empty.
   CompletenessMethod method() const noexcept { return method_; }
 
@@ -95,6 +98,7 @@ class SoftMotions {
   double upper_ = 0;
   Index degree_ = 0;
   bool few_rows_ = false;  // whether S has few of all rows
+  bool uneven_ = true;
   CompletenessMethod method_ = CompletenessMethod::random_search;
 };
 
