@@ -77,6 +77,9 @@ class Rules {
 
   void check() const {
     check_values(request_);
+    if (request_.side != Side::both && !request_.sigma) {
+      throw RequestError("side", fmt::format(" needs {}", named_("sigma")));
+    }
     check_readers();
     check_parts();
     check_tolerance();

@@ -85,12 +85,32 @@ def test_sigma_of_a_pencil_at_its_end_and_inside(pencil):
     A, B, truth = pencil
     w, _ = heddle.eigsh(A, 3, M=B, sigma=0)
     np.testing.assert_allclose(w, truth[:3], rtol=1e-9)
-    with pytest.raises(ValueError, match="inside the spectrum of the pencil"):
-        heddle.eigsh(A, 3, M=B, sigma=float(truth[100]))
+    inside = 0.3 * truth[100] + 0.7 * truth[101]
+    w, v, result = heddle.eigsh(A, 3, M=B, sigma=inside, return_stats=True)
+    np.testing.assert_allclose(w, np.sort(truth[np.argsort(abs(truth - inside))[:3]]), rtol=1e-9)
+    assert residuals(A, w, v, B).max() < 1e-11
+    assert result.completeness == ("inertia", True)
     for sigma in (truth[-1], 100.0):
         w, v = heddle.eigsh(A, 3, M=B, sigma=sigma)
         np.testing.assert_allclose(w, truth[-3:], rtol=1e-9)
         assert residuals(A, w, v, B).max() < 1e-11
+
+
+@pytest.mark.parametrize("which", ["LM", "LA", "SA"])
+def test_sides_of_sigma_are_those_of_scipy(pencil, which):
+    A, B, truth = pencil
+    sigma = 0.4 * truth[150] + 0.6 * truth[151]
+    w, v = heddle.eigsh(A, 4, M=B, sigma=sigma, which=which)
+    theirs = sla.eigsh(A, 4, M=B, sigma=sigma, which=which, return_eigenvectors=False)
+    np.testing.assert_allclose(w, np.sort(theirs), rtol=1e-9)
+    assert residuals(A, w, v, B).max() < 1e-11
+
+
+def test_sigma_of_a_function_with_a_mass_is_refused(pencil):
+    A, B, truth = pencil
+    product = sla.LinearOperator(A.shape, matvec=lambda x: A @ x, matmat=lambda X: A @ X, dtype=float)
+    with pytest.raises(ValueError, match="A - sigma M must be factored"):
+        heddle.eigsh(product, 3, M=B, sigma=float(truth[100]))
 
 
 def diagonal(values):
@@ -301,7 +321,7 @@ def test_methods_and_preconditioners(method, preconditioner):
         ({"mode": "buckling"}, "heddle knows 'normal' alone"),
         ({"Minv": np.eye(50)}, "Minv: heddle solves with M itself"),
         ({"OPinv": np.eye(50)}, "OPinv: heddle factors"),
-        ({"sigma": 0, "which": "LA"}, "with sigma, which must be 'LM'"),
+        ({"sigma": 0, "which": "SM"}, "with sigma, which must be 'LM'"),
         ({"sigma": 1j}, "not a real number"),
         ({"k": 51, "which": "LA"}, "k is 51, but the matrix has order 50: k must be at most 50"),
         ({"k": 0, "which": "LA"}, "k is 0, not 1 or more"),

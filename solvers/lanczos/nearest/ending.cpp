@@ -55,10 +55,19 @@ MonitorState NearestSolve<T, Ctx>::shown(const IterationRecord& record) const {
   return {record, wanted_, result_.eigenvalues, result_.residuals};
 }
 
+/// Where residuals no longer shrink, pairs need only pass as far as rounding allows.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::stagnated() {
   if (next_ != AfterNearest::thick_restart) return false;
-  return stagnation_.stagnated(result_.iterations, worst_, convergence_.noise_floor());
+  if (!stagnation_.stagnated(result_.iterations, worst_, convergence_.noise_floor())) return false;
+  if (std::ssize(pairs_.leading) < awaited()) return true;
+  if (!verification_.measure_best(convergence_, true).confirmed()) {
+    lenient_ = verification_.judge(convergence_.at_rounding()).confirmed();
+    if (!lenient_) return true;
+  }
+  if (!count()) return next_ != AfterNearest::search;
+  engine_.end(SolveStatus::converged, "all pairs converged and passed verification");
+  return true;
 }
 
 /// Solves the problem as a dense one. False if B is not positive definite.

@@ -343,10 +343,10 @@ void NearestSolve<T, Ctx>::thick_restart() {
 /// Starts again beside the pairs in X, which become locked.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::search() {
+  // Bounds of θ that assume a gap are refuted, those by residuals hold.
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   pairs_.locked.clear();
-  for (std::size_t j = 0; j < static_cast<std::size_t>(pairs_.count); ++j) {
-    pairs_.locked.push_back({verification_.values()[j], verification_.own_errors()[j]});
-  }
+  for (const double value : verification_.values()) pairs_.locked.push_back({value, kUnbounded});
   const Index needed = std::ssize(pairs_.locked) + missed_;
   if (needed + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
     const NearestShape larger = nearest_shape(options_, n_, needed);

@@ -64,7 +64,7 @@ class NearestSolve {
   bool all_settled() const;
   Index awaited() const;
   bool count();
-  std::optional<Index> counted(const CountedInterval& ends);
+  bool bounds_hold(const CountedInterval& ends);
   void write_reason();
 
   Ctx& context_;

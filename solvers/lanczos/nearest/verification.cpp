@@ -92,6 +92,7 @@ void NearestVerification<T, Ctx>::list_others() {
   others_.clear();
   other_widths_.clear();
   if (pairs_.dense) return;
+  list_ends();
   std::vector<std::size_t> rest;
   for (std::size_t j = 0; j < pairs_.ritz_values.size(); ++j) {
     const auto index = static_cast<Index>(j);
@@ -112,6 +113,24 @@ void NearestVerification<T, Ctx>::list_others() {
   }
 }
 
+/// Sets `ends_` to the ends of the count, beyond which other eigenvalues may lie, and to measured
+/// values outside of them, beside which others may lie as near.
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::list_ends() {
+  ends_.clear();
+  end_widths_.clear();
+  if (!pairs_.counted) return;
+  for (const double end : {pairs_.counted->lower, pairs_.counted->upper}) {
+    ends_.push_back(end);
+    end_widths_.push_back(0);
+  }
+  for (const double value : values()) {
+    if (pairs_.counted->has(value)) continue;
+    ends_.push_back(value);
+    end_widths_.push_back(pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding);
+  }
+}
+
 /// Sets `own_errors_` to bounds of the errors of the values by those of θ, whose errors are about
 /// ‖F x − θ x‖²/gap. They hold for a singular B, too.
 template <Scalar T, class Ctx>
@@ -121,6 +140,11 @@ void NearestVerification<T, Ctx>::bound_errors() {
   const LanczosRitz& ritz = s_->ritz;
   bounds_.clear();
   for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
+  if (const auto& ends = pairs_.counted) {
+    for (const double end : {ends->lower, ends->upper}) {
+      bounds_.add(1 / (end - pairs_.shift), 0, false);
+    }
+  }
   bounds_.compute(ErrorBounds::kNoneBeyond, ErrorBounds::kNoneBeyond);
   std::vector<BoundedValue> all = pairs_.locked;
   for (const Index j : pairs_.leading) {
@@ -139,7 +163,12 @@ void NearestVerification<T, Ctx>::bound_errors() {
 
 template <Scalar T, class Ctx>
 Verdict NearestVerification<T, Ctx>::judge(const EigenConvergence& convergence) {
-  Neighbours neighbours{.values = others_, .residuals = other_widths_, .solved = !pairs_.dense};
+  list_others();
+  bound_errors();
+  std::vector<double> near = others_, widths = other_widths_;
+  near.insert(near.end(), ends_.begin(), ends_.end());
+  widths.insert(widths.end(), end_widths_.begin(), end_widths_.end());
+  Neighbours neighbours{.values = near, .residuals = widths, .solved = !pairs_.dense};
   if (pairs_.dense) neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
   neighbours.dense = pairs_.dense;
   neighbours.own_bounds = own_errors_;
@@ -160,8 +189,6 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   }
   s.verifier.measure(context_, problem_, X, s.product.view(), BX);
   pairs_.verified = true;
-  list_others();
-  bound_errors();
   return judge(convergence);
 }
 

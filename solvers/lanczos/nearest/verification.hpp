@@ -48,6 +48,8 @@ struct NearestPairs {
   Index count = 0;                     ///< columns of X with pairs
   bool dense = false;                  ///< whether X holds all eigenvectors
   bool verified = false;               ///< whether X holds the pairs of the last cycle
+  /// Ends between which a count has found no other eigenvalues than the measured ones.
+  std::optional<CountedInterval> counted{};
 
   /// λ = s + 1/θ.
   double lambda_at(double theta) const noexcept;
@@ -90,13 +92,11 @@ class NearestVerification {
   /// Ritz values that stand for the eigenvalues next to the measured ones.
   const std::vector<double>& others() const noexcept { return others_; }
 
-  /// Bounds of the errors of the values by those of θ.
-  const std::vector<double>& own_errors() const noexcept { return own_errors_; }
-
  private:
   void collect();
   void refine();
   void list_others();
+  void list_ends();
   void bound_errors();
 
   Ctx& context_;
@@ -106,6 +106,7 @@ class NearestVerification {
   std::optional<PencilInverse<T, Ctx>>& F_;
   ErrorBounds bounds_;  // of the eigenvalues of F
   std::vector<double> others_, other_widths_, own_errors_;
+  std::vector<double> ends_, end_widths_;  // of the count
 };
 
 }  // namespace heddle::detail

@@ -120,7 +120,13 @@ class NearestEigenpairs : public testing::Test {
     std::sort(distances.begin(), distances.end());
     std::sort(expected.begin(), expected.end());
     for (std::size_t j = 0; j < truth.size(); ++j) {
-      EXPECT_NEAR(distances[j], expected[j], 1e-9 * pencil.size()) << where;
+      // In a cluster that is narrower than the tolerance asked for, any of its values will do.
+      EXPECT_NEAR(distances[j], expected[j], 1e-8 * pencil.size()) << where;
+      double error = pencil.size();
+      for (const double each : pencil.truth) {
+        error = std::min(error, std::abs(each - result.eigenvalues[j]));
+      }
+      EXPECT_LE(error, result.error_bounds[j] + 1e-11 * pencil.size()) << where;
       EXPECT_LE(result.residuals[j], 1e-8) << where;
     }
     if (truth.empty()) return;
