@@ -19,8 +19,10 @@ template <Scalar T, class Ctx>
 class IndefiniteInverse final : public LinearOperator<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
+  /// The type of A and B.
   using Matrix = CsrView<T, Space>;
 
+  /// The limit of host memory if the caller sets none, in bytes.
   static constexpr double kDefaultMaxBytes = 4.0 * 1024 * 1024 * 1024;
 
   /// A and B are symmetric, lie in the context's memory and must outlive this object. A B without

@@ -24,7 +24,9 @@ struct BlockCsr {
   Buffer<std::int32_t, Space> row_order;     ///< rows entries, or none: the natural order
   Buffer<std::int32_t, Space> column_order;  ///< cols entries, or none
 
+  /// The number of rows of blocks.
   Index block_rows() const noexcept { return (rows + shape.height - 1) / shape.height; }
+  /// The number of stored blocks.
   Index blocks() const noexcept { return static_cast<Index>(columns.size()); }
 };
 

@@ -16,9 +16,10 @@
 /// Products whose factors are rounded to a short number type, with sums in single precision.
 namespace heddle {
 
+/// How a `LowPrecisionPlan` rounds.
 struct LowPrecisionOptions {
-  RangeScaling scaling = RangeScaling::powers_of_two;
-  double factor = 1;  ///< the matrix of the plan is factor·A
+  RangeScaling scaling = RangeScaling::powers_of_two;  ///< of the values before they are rounded
+  double factor = 1;                                   ///< the matrix of the plan is factor·A
   /// On a GPU a name of `low_precision_kernels()`, "auto" for the one with the shortest predicted
   /// time, or "measure" for the fastest one by the clock. The host has one kernel, "auto".
   std::string kernel = "auto";

@@ -17,8 +17,10 @@ namespace heddle {
 template <class V, class Space>
 using NarrowStored = std::conditional_t<std::same_as<Space, HostSpace>, float, V>;
 
+/// A read-only block of numbers of type V, as it is stored in `Space`.
 template <class V, class Space>
 using ConstNarrowView = ConstBlockView<NarrowStored<V, Space>, Space>;
+/// A writable block of numbers of type V, as it is stored in `Space`.
 template <class V, class Space>
 using NarrowView = BlockView<NarrowStored<V, Space>, Space>;
 

@@ -58,17 +58,17 @@ std::vector<KernelPrediction> predict_kernels(const MatrixFeatures& A, Index N,
 /// The work of a kernel for a product in seconds at the nominal speed of a GPU, before the
 /// efficiencies of the kernel, which are fitted to such terms and measured times.
 struct KernelTerms {
-  std::string_view kernel;  ///< of static storage duration
-  double memory = 0;
-  double l2 = 0;
-  double l1 = 0;
-  double issue = 0;
-  double tensor = 0;
-  double loads = 0;         ///< the chain of loads of a warp
-  double instructions = 0;  ///< the instructions of a warp, one after the other
-  double waves = 1;         ///< of warps
-  double tail = 0;          ///< the longest chain of loads
-  double launch = 0;
+  std::string_view kernel;   ///< of static storage duration
+  double memory = 0;         ///< traffic of the memory of the device
+  double l2 = 0;             ///< traffic of the L2 cache
+  double l1 = 0;             ///< traffic of the L1 caches
+  double issue = 0;          ///< instructions of all warps
+  double tensor = 0;         ///< work of the tensor cores
+  double loads = 0;          ///< the chain of loads of a warp
+  double instructions = 0;   ///< the instructions of a warp, one after the other
+  double waves = 1;          ///< of warps
+  double tail = 0;           ///< the longest chain of loads
+  double launch = 0;         ///< of the kernel
   double storage_bytes = 0;  ///< A in the kernel's own format
 };
 
