@@ -238,15 +238,6 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-#ifdef HEDDLE_DBG
-  fprintf(stderr, "cycle %ld k %ld locked %zu lead %zu/%ld shift-sigma %g theta",
-          (long)result_.iterations, (long)s_->ritz.order(), pairs_.locked.size(),
-          pairs_.leading.size(), (long)awaited(), pairs_.shift - options_.sigma);
-  for (Index j : pairs_.leading)
-    fprintf(stderr, " %.3g(%.1e)%s", s_->ritz.value(j),
-            s_->ritz.residual(j) / std::abs(s_->ritz.value(j)), settled(j) ? "*" : "");
-  fprintf(stderr, "\n");
-#endif
   next_ = shift_is_too_near() ? AfterNearest::move_shift
           : stalls()          ? AfterNearest::grow
                               : AfterNearest::thick_restart;
