@@ -149,10 +149,12 @@ void NearestVerification<T, Ctx>::bound_errors() {
   std::vector<BoundedValue> all = pairs_.locked;
   for (const Index j : pairs_.leading) {
     const double theta = std::abs(ritz.value(j));
-    const double error = bounds_.bound(j);
-    all.push_back({pairs_.ritz_values[static_cast<std::size_t>(j)],
-                   error < theta ? error / (theta * (theta - error))
-                                 : std::numeric_limits<double>::infinity()});
+    const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
+    // Beside a value that is not counted, others may lie that the basis does not show.
+    const bool known = !pairs_.counted || pairs_.counted->has(value);
+    const double error = known ? bounds_.bound(j) : std::max(bounds_.bound(j), ritz.residual(j));
+    all.push_back({value, error < theta ? error / (theta * (theta - error))
+                                        : std::numeric_limits<double>::infinity()});
   }
   std::sort(all.begin(), all.end(),
             [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
