@@ -244,7 +244,7 @@ Setting interval_of_frequencies(const std::vector<std::string>& words) {
     ConfigNode node;
     node.kind = ConfigNode::Kind::scalar;
     node.text = word;
-    const std::optional<double> f = as_real(node);
+    const std::optional<double> f = as_end(node);
     if (!f) throw InvalidArgument(fmt::format("{}: '{}' is no frequency", setting.given, word));
     setting.words.push_back(fmt::format("{}", std::copysign(kTwoPi * kTwoPi * *f * *f, *f)));
   }

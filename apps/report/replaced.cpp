@@ -43,6 +43,8 @@ std::map<std::string, std::string> asked_by(const Json& configuration) {
 /// The earlier result.json. Null if there is none, or one of a run that failed.
 Json earlier_result(const std::filesystem::path& directory) {
   for (const char* name : {"previous/result.json", "result.json"}) {
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(directory / name, unknown)) continue;
     std::ifstream file(directory / name);
     if (!file) continue;
     Json result = Json::parse(file, nullptr, false);

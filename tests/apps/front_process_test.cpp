@@ -158,7 +158,7 @@ TEST_F(Front, HelpAndVersion) {
 
 TEST_F(Front, PrintsKeysAndSchema) {
   EXPECT_NE(output({"config"}).find("refresh_interval:"), std::string::npos);
-  EXPECT_NE(output({"config", "--markdown"}).find("| `solver.nev` |"), std::string::npos);
+  EXPECT_NE(output({"config", "--markdown"}).find("**`solver.nev`**"), std::string::npos);
   const auto schema = nlohmann::json::parse(output({"config", "--schema"}));
   EXPECT_TRUE(schema.at("definitions").contains("block_cg"));
   EXPECT_EQ(run({"config", "--shcema"}).exit_code, 1);

@@ -38,6 +38,7 @@ const std::vector<Recipe> kRecipes = {
     {"many_right_hand_sides", {"problem.matrix.size=[5, 5, 5]"}},
     {"matrix_file", {"problem.matrix={generate: wathen, size: [12, 12]}"}},
     {"mixed_precision", {"problem.matrix.size=[12, 12, 12]"}, "lobpcg"},
+    {"nearest", {"problem.matrix.size=[5, 5, 5]", "problem.mass.size=[5, 5, 5]"}},
     {"quickstart", {"problem.matrix.size=[12, 12, 12]"}},
     {"singular_values", {"problem.matrix.size=[900, 300]"}},
     {"vibration_modes", {"problem.matrix.size=[5, 5, 5]", "problem.mass.size=[5, 5, 5]"}},

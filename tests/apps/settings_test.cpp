@@ -88,8 +88,8 @@ TEST(Settings, WrongValuesNameTheOption) {
   EXPECT_EQ(error_of("solver.nev", {"0"}),
             "--nev 0: solver.nev: expected an integer of at least 1, got '0'");
   EXPECT_EQ(error_of("solver.which", {"smalest"}),
-            "--which smalest: solver.which: expected smallest, largest or interval, got 'smalest' "
-            "(did you mean 'smallest'?)");
+            "--which smalest: solver.which: expected smallest, largest, interval or nearest, got "
+            "'smalest' (did you mean 'smallest'?)");
   EXPECT_EQ(error_of("solver.interval", {"2", "1"}),
             "--interval 2 1: solver.interval: expected a list of two numbers or -inf or inf, the "
             "larger one last, "

@@ -86,10 +86,10 @@ TEST_F(HeddleSolve, ARangeOfFrequenciesGivesThePairsOfItsInterval) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], inside[i], 8e-8);
   expect_error(run_solve({"laplace2d:20,17", "--range-hz", "1", "2", "--interval", "1", "2"}), 1,
                "--range-hz and --interval are two ways to name one interval");
-  expect_error(run_solve({"laplace2d:20,17", "--mass", "laplace2d:20,17", "--range-hz", "1", "2"}),
-               1,
-               "--mass laplace2d:20,17: problem.mass does not go with which: interval: pairs "
-               "inside the spectrum of a pencil are not found, only the smallest and the largest");
+  expect_error(
+      run_solve({"laplace2d:20,17", "--mass", "laplace2d:20,17", "--range-hz", "1", "2"}), 1,
+      "--mass laplace2d:20,17: problem.mass does not go with which: interval: all pairs in "
+      "an interval are found of one matrix only, of a pencil those nearest to a number");
 }
 
 TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {

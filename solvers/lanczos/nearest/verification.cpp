@@ -150,9 +150,12 @@ void NearestVerification<T, Ctx>::bound_errors() {
   for (const Index j : pairs_.leading) {
     const double theta = std::abs(ritz.value(j));
     const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
-    // Beside a value that is not counted, others may lie that the basis does not show.
+    // The basis may not show values next to one that is not counted, and the residual has no part
+    // along locked vectors.
     const bool known = !pairs_.counted || pairs_.counted->has(value);
-    const double error = known ? bounds_.bound(j) : std::max(bounds_.bound(j), ritz.residual(j));
+    double error = bounds_.bound(j);
+    if (!known) error = std::max(error, ritz.residual(j));
+    if (!pairs_.locked.empty()) error = theta;
     all.push_back({value, error < theta ? error / (theta * (theta - error))
                                         : std::numeric_limits<double>::infinity()});
   }
