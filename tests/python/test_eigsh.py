@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import scipy.linalg
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
@@ -89,11 +90,21 @@ def test_sigma_of_a_pencil_at_its_end_and_inside(pencil):
     w, v, result = heddle.eigsh(A, 3, M=B, sigma=inside, return_stats=True)
     np.testing.assert_allclose(w, np.sort(truth[np.argsort(abs(truth - inside))[:3]]), rtol=1e-9)
     assert residuals(A, w, v, B).max() < 1e-11
-    assert result.completeness == ("inertia", True)
+    assert result.completeness == ("dense", True)
     for sigma in (truth[-1], 100.0):
         w, v = heddle.eigsh(A, 3, M=B, sigma=sigma)
         np.testing.assert_allclose(w, truth[-3:], rtol=1e-9)
         assert residuals(A, w, v, B).max() < 1e-11
+
+
+def test_counts_prove_that_no_pair_near_sigma_is_missing():
+    A, B = path_laplacian(400), diagonal(np.linspace(1, 2, 400))
+    truth = scipy.linalg.eigh(A.toarray(), B.toarray(), eigvals_only=True)
+    inside = 0.3 * truth[100] + 0.7 * truth[101]
+    w, v, result = heddle.eigsh(A, 5, M=B, sigma=inside, return_stats=True)
+    np.testing.assert_allclose(w, np.sort(truth[np.argsort(abs(truth - inside))[:5]]), rtol=1e-9)
+    assert residuals(A, w, v, B).max() < 1e-11
+    assert result.completeness == ("inertia", True)
 
 
 @pytest.mark.parametrize("which", ["LM", "LA", "SA"])
