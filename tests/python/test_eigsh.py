@@ -4,8 +4,8 @@ import time
 from dataclasses import replace
 
 import numpy as np
-import scipy.linalg
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from conftest import mass_matrix, path_eigenvalues, path_laplacian, residuals
