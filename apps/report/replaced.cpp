@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The keys that say what is asked of a problem. Others say how it is solved.
-constexpr std::array kQuestion = {"nev", "which", "interval"};
+constexpr std::array kQuestion = {"nev", "which", "interval", "sigma", "side"};
 
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();

@@ -112,7 +112,7 @@ void NearestSolve<T, Ctx>::plan() {
   if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
   if (shape.max_basis == 0) {
     return engine_.end(SolveStatus::indefinite,
-                       "the dense problem has no solution: B is not positive definite");
+                       "the dense problem has no solution: B is singular or not positive definite");
   }
   F_.emplace(context_, inverse_, problem_.B, shape.block);
   if (!place_shift(0)) return;
