@@ -68,8 +68,9 @@ double rows_seconds(const ProductCounts& counts) noexcept {
   const double value_bytes = stored * static_cast<double>(counts.value_bytes) * counts.mean_row;
   const double column_bytes = alike * sizeof(std::int32_t) * counts.mean_row;
   const double loads = nnz / alike * pieces_of(counts) / kWarpLanes;
-  return kSliceLaunch + scale_of(counts) * loads *
-                            (kRowLine * of_B + kCachedLine * (of_A(value_bytes) + of_A(column_bytes)));
+  return kSliceLaunch +
+         scale_of(counts) * loads *
+             (kRowLine * of_B + kCachedLine * (of_A(value_bytes) + of_A(column_bytes)));
 }
 
 double blocks_seconds(const ProductCounts& counts) noexcept {
