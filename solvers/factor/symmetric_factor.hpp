@@ -37,7 +37,7 @@ using MakeFactor = std::unique_ptr<SymmetricFactor<S>> (*)(const CsrView<S, Host
                                                            double max_bytes);
 
 /// L D Lᵀ by Eigen, with pivots of one row in the order that reduces fill. Entries of L may grow,
-/// which `PivotSigns::error` tells. `lower`: the lower triangle of the matrix with its diagonal,
+/// which `PivotSigns::error` shows. `lower`: the lower triangle of the matrix with its diagonal,
 /// whose values are not read and whose pattern must outlive the factor. `max_bytes` limits the
 /// memory of L. Throws `OutOfMemory`.
 std::unique_ptr<SymmetricFactor<double>> eigen_factor(const CsrView<double, HostSpace>& lower,

@@ -14,8 +14,10 @@ namespace {
 /// Rows belong to S from the largest power of 2 on that is at most this factor above the rows of a
 /// pair in X. Of a row that is smaller by a share of 1/kEdge, about a third counts.
 constexpr double kStiff = 10;
-constexpr double kNone = 1e6;  // far beyond all rows
 constexpr double kEdge = 64;
+
+/// In place of `kStiff`, a factor that no row reaches.
+constexpr double kNone = 1e6;
 
 /// The polynomial damps the eigenvalues of D⁻¹A from this share of the largest one on, to
 /// 1/(kDamping · stiffness) with the ratio of ‖A‖₁ to the rows of X as the stiffness. Constraints

@@ -15,9 +15,6 @@ class PencilInverse final : public LinearOperator<T, Ctx> {
   PencilInverse(Ctx& context, IndefiniteInverse<T, Ctx>& inverse, LinearOperator<T, Ctx>* B,
                 Index block);
 
-  /// n×b of memory that is free between products.
-  BlockView<T, Space> scratch() noexcept { return work_.view(); }
-
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 

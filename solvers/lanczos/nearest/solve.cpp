@@ -188,7 +188,7 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
   return take_ritz_pairs() && all_settled();
 }
 
-/// The number of pairs that the basis is to show besides the locked ones.
+/// The number of pairs that the basis is to show in addition to the locked ones.
 template <Scalar T, class Ctx>
 Index NearestSolve<T, Ctx>::awaited() const {
   return missed_ > 0 ? missed_ : wanted_;
@@ -331,7 +331,7 @@ void NearestSolve<T, Ctx>::thick_restart() {
   basis.restart(context_, Z, theta);
 }
 
-/// Starts again beside the pairs in X, which become locked.
+/// Starts again with the pairs in X locked.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::search() {
   // Bounds of θ that assume a gap are refuted, those by residuals hold.

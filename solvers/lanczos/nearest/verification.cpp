@@ -114,7 +114,7 @@ void NearestVerification<T, Ctx>::list_others() {
 }
 
 /// Sets `ends_` to the ends of the count, beyond which other eigenvalues may lie, and to measured
-/// values outside of them, beside which others may lie as near.
+/// values outside of them, next to which others may lie.
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_ends() {
   ends_.clear();
