@@ -76,7 +76,7 @@ class PlacedProblem {
     if (request.sigma && is_eigensolver(request.method)) {
       indefinite_inverse_.emplace(A_.matrix().whole(),
                                   B_ ? B_.matrix().whole() : CsrView<T, Space>{},
-                                  kFactorShare * host_memory_bytes());
+                                  factor_bytes(context), request.factorization);
     } else if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }

@@ -298,7 +298,8 @@ void check_found(const Machine& machine, const Facts& facts, const Request& requ
                  const PreconditionerPlan& plan) {
   check_kernel(machine, request);
   check_singular_mass(request, facts);
-  if (request.method == Method::block_lanczos && !all_known(request, facts.sizes())) {
+  if (request.method == Method::block_lanczos &&
+      (request.sigma || !all_known(request, facts.sizes()))) {
     check_factorization(request.factorization, machine.on_gpu);
   }
   check_preconditioner(request, facts, plan);

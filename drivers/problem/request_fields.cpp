@@ -163,13 +163,15 @@ void add_own_options(RequestTable& table) {
       .option("--filter")
       .aliases({"polynomial", "acceleration"});
   Row(table, "solver.factorization",
-      "the library that factors A - sigma B for filter: inverse. cudss: cuDSS on the GPU, which is "
-      "loaded at run time; host: CHOLMOD in builds with it, else Eigen; auto: host",
+      "the library that factors A - sigma B, for filter: inverse or sigma. cudss: cuDSS on the "
+      "GPU, "
+      "which is loaded at run time; host: CHOLMOD in builds with it, else Eigen, for sigma MUMPS, "
+      "else Eigen; auto: cuDSS for sigma where it is there and the factor fits, else host",
       [](auto& r) -> auto& { return r.factorization; },
       {{"auto", FactorLibrary::automatic},
        {"host", FactorLibrary::host},
        {"cudss", FactorLibrary::cudss}})
-      .readers(kBlockLanczos)
+      .readers(kBlockLanczos | kNearest)
       .tuning()
       .option("--factorization")
       .aliases({"direct_solver", "linear_solver", "mat_solver_type"});

@@ -28,8 +28,8 @@ _ROUNDS = 8  # of widening and narrowing an interval around sigma
 _DRAWS = 3  # of start vectors, for a solve that must find other vectors than an earlier one
 _DEPENDENT = 1e-3  # the part of a unit vector outside a subspace, below which it lies in it
 _NO_TIME = 1e-9  # seconds, for a solve that must not begin to iterate
-# Options that an interval does not read. A solve for pairs near a number reads the first one.
-_OF_ENDS = ("max_basis", "filter", "factorization")
+# Options that an interval does not read. A solve for pairs near a number reads all but the first.
+_OF_ENDS = ("filter", "max_basis", "factorization")
 _LAST = ("interrupted", "time_limit")  # statuses of a solve after which no other one is begun
 _EDGE = 0.02  # of the width of the spectrum, within which sigma counts as lying at an end
 
@@ -206,7 +206,7 @@ class Pencil:
     def _nearest_by_factor(self, sigma: float, side: str) -> Result:
         """The pairs nearest to sigma by the factor of A - sigma B, or, where it does not fit into
         memory, from all of an interval."""
-        inner = self._without(_OF_ENDS[1:])
+        inner = self._without(_OF_ENDS[:1])
         try:
             result = inner.end("smallest", sigma=float(sigma), side=side)
         except OutOfMemory:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <heddle/solvers/factor/cudss_library.hpp>
+#include <heddle/solvers/factor/cudss_solver.hpp>
 #include <heddle/solvers/factor/inverse_factor.hpp>
 #include <memory>
 #include <vector>
@@ -8,8 +8,6 @@
 namespace heddle::detail {
 
 /// The factorisation and the solves by cuDSS on the GPU, in double, for a T of either precision.
-/// cuDSS orders by nested dissection on the host. It runs in its deterministic mode, in which
-/// results have the same bits every time, and which solves for one column at a time.
 template <Scalar T>
 class CudssInverse final : public InverseFactor<T, CudaContext> {
  public:
@@ -36,11 +34,7 @@ class CudssInverse final : public InverseFactor<T, CudaContext> {
   void solve_upper(CudaContext& context, ConstBlock X, Block Y) override;
 
  private:
-  struct Objects;
-
-  void execute(int phase, void* solution, void* right_side);
-  bool pivots_are_large(CudaContext& context, double sigma);
-  void run(CudaContext& context, int phase, ConstBlock X, Block Y);
+  bool pivots_are_large(double sigma) const;
 
   const CudssLibrary& cudss_;
   Matrix A_, B_;
@@ -49,10 +43,9 @@ class CudssInverse final : public InverseFactor<T, CudaContext> {
   CsrMatrix<double, DeviceSpace> shifted_;
   Buffer<double, DeviceSpace> A_values_, B_values_;
   std::vector<double> A_diagonal_, B_diagonal_;
-  std::unique_ptr<Objects> objects_;
+  std::unique_ptr<CudssSolver> solver_;
   std::optional<FactorCost> cost_;
   bool factored_ = false;
-  Buffer<double, DeviceSpace> right_side_, solution_;  // column-major blocks
 };
 
 }  // namespace heddle::detail

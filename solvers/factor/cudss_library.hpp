@@ -16,12 +16,19 @@ struct CUstream_st;
 namespace heddle::detail {
 
 /// cudssConfigParam_t
-enum CudssConfig : int { kCudssMatching = 3, kCudssDeterministic = 24 };
+enum CudssConfig : int {
+  kCudssMatching = 3,
+  kCudssRefinements = 5,  ///< steps of iterative refinement in a solve
+  kCudssPivoting = 7,
+  kCudssDeterministic = 24
+};
 
 /// cudssDataParam_t. The type of the datum is in brackets.
 enum CudssData : int {
   kCudssInfo = 0,              ///< [int] the first pivot that is not positive, from 1 on; else 0
   kCudssEntries = 1,           ///< [int64] entries of L
+  kCudssPerturbed = 2,         ///< [index] pivots that were 0 to rounding and were replaced
+  kCudssInertia = 3,           ///< [2 indices] positive and negative pivots
   kCudssDiagonal = 8,          ///< [n values, device] the diagonal of L, in the order of A
   kCudssMemoryEstimates = 13,  ///< [16 int64] bytes; the second one: most device memory
   kCudssOperations = 26        ///< [int64] of the factorisation
@@ -38,17 +45,20 @@ enum CudssPhase : int {
 };
 
 /// cudssStatus_t, cudaDataType_t, cudssMatrixType_t, cudssMatrixViewType_t, cudssIndexBase_t,
-/// cudssLayout_t, cudssMatchingAlg_t, libraryPropertyType_t
+/// cudssLayout_t, cudssMatchingAlg_t, cudssPivotType_t, libraryPropertyType_t
 inline constexpr int kCudssSuccess = 0;
 inline constexpr int kCudssAllocFailed = 2;
 inline constexpr int kCudssDouble = 1;
 inline constexpr int kCudssInt32 = 10;
 inline constexpr int kCudssInt64 = 24;
+inline constexpr int kCudssSymmetric = 1;
 inline constexpr int kCudssPositiveDefinite = 3;
 inline constexpr int kCudssLower = 1;
 inline constexpr int kCudssFromZero = 0;
 inline constexpr int kCudssColumnMajor = 0;
 inline constexpr int kCudssNoMatching = 0;
+inline constexpr int kCudssDiagonalPivots = 4;
+inline constexpr int kCudssBunchKaufman = 6;  // not in 0.8
 inline constexpr int kCudssMajorVersion = 0;
 inline constexpr int kCudssMinorVersion = 1;
 inline constexpr int kCudssPatchLevel = 2;

@@ -2,10 +2,8 @@
 
 #include <Eigen/SparseCholesky>
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <heddle/linalg/base/error.hpp>
-#include <heddle/linalg/base/philox.hpp>
 #include <heddle/solvers/factor/symmetric_factor.hpp>
 #include <vector>
 
@@ -14,9 +12,6 @@ namespace {
 
 using EigenMatrix = Eigen::SparseMatrix<double>;
 using Vector = Eigen::VectorXd;
-
-/// Random vectors w, from which ‖E‖_F² is estimated as the mean of ‖E w‖².
-constexpr int kProbes = 3;
 
 /// Bytes per entry of L, with its row.
 constexpr double kBytesOfFactorEntry = sizeof(double) + sizeof(int);
@@ -43,12 +38,11 @@ class EigenFactor final : public SymmetricFactor<double> {
   }
 
   std::optional<PivotSigns> factor(const double* lower_values) override {
-    const EigenMatrix A = upper(lower_values);
-    made_.factorize(A);
+    made_.factorize(upper(lower_values));
     if (made_.info() != Eigen::Success) return std::nullopt;
     const Vector D = made_.vectorD();
     if (!D.allFinite() || (D.array() == 0).any()) return std::nullopt;
-    return PivotSigns{static_cast<Index>((D.array() < 0).count()), error_of(A, D)};
+    return PivotSigns{static_cast<Index>((D.array() < 0).count())};
   }
 
   void solve(double* X, Index columns) override {
@@ -64,29 +58,6 @@ class EigenFactor final : public SymmetricFactor<double> {
   Eigen::Map<const EigenMatrix> upper(const double* values) const {
     const auto n = static_cast<Eigen::Index>(lower_.rows);
     return {n, n, static_cast<Eigen::Index>(lower_.nnz), offsets_.data(), lower_.columns, values};
-  }
-
-  /// An estimate of ‖L D Lᵀ − P A Pᵀ‖_F.
-  double error_of(const EigenMatrix& A, const Vector& D) const {
-    double squares = 0;
-    for (int probe = 0; probe < kProbes; ++probe) {
-      Vector w(A.rows());
-      for (Eigen::Index i = 0; i < w.size(); ++i) w[i] = sign(i, probe);
-      const Vector Lw = made_.matrixU() * w;
-      const Vector DLw = D.cwiseProduct(Lw);
-      const Vector product = made_.matrixL() * DLw;
-      const Vector there = made_.permutationPinv() * w;
-      const Vector exact = A.selfadjointView<Eigen::Upper>() * there;
-      squares += (product - made_.permutationP() * exact).squaredNorm();
-    }
-    return std::sqrt(squares / kProbes);
-  }
-
-  /// 1 or −1, at random.
-  static double sign(Eigen::Index i, int probe) {
-    const PhiloxBlock block =
-        random_block(0, static_cast<std::uint64_t>(probe), static_cast<std::uint64_t>(i));
-    return (block.words[0] & 1) != 0 ? 1 : -1;
   }
 
   CsrView<double, HostSpace> lower_;

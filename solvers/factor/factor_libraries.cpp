@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <array>
+#include <heddle/solvers/factor/cholesky_backend.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
 #include <heddle/solvers/factor/factor_libraries.hpp>
 
 namespace heddle::detail {
@@ -7,39 +10,59 @@ std::span<const FactorLibraryRow> factor_libraries() {
   static constexpr std::array<FactorLibraryRow, 4> rows = {{
       {.name = "MUMPS",
        .definite = false,
+       .inertia = true,
        .make = mumps_factor,
        .pivots = true,
        .on_device = false,
        .licence = "CeCILL-C",
-       .cost = "METIS or Scotch order, dense fronts by BLAS"},
+       .cost = "METIS or Scotch order, dense fronts by BLAS",
+       .missing = [] { return std::string(mumps_missing()); }},
       {.name = "Eigen",
        .definite = true,
+       .inertia = true,
        .make = eigen_factor,
        .pivots = false,
        .on_device = false,
        .licence = "MPL 2",
-       .cost = "minimum degree order, column by column"},
+       .cost = "minimum degree order, column by column",
+       .missing = [] { return std::string(); }},
       {.name = "CHOLMOD",
        .definite = true,
+       .inertia = false,
        .make = nullptr,
        .pivots = false,
        .on_device = false,
-       .licence = "LGPL 2.1, Supernodal module GPL 2",
-       .cost = "minimum degree or METIS order, dense blocks by BLAS"},
+       .licence = "Core LGPL, Supernodal GPL 2 or later",
+       .cost = "minimum degree or METIS order, dense blocks by BLAS",
+       .missing =
+           [] {
+             return std::string(cholmod_cholesky() != nullptr ? ""
+                                                              : "heddle was built without CHOLMOD");
+           }},
       {.name = "cuDSS",
        .definite = true,
+       .inertia = true,
        .make = nullptr,
        .pivots = false,
        .on_device = true,
-       .licence = "of NVIDIA",
-       .cost = "nested dissection on the host, factor and solves on the GPU"},
+       .licence = "NVIDIA's",
+       .cost = "nested dissection on the host, factor and solves on the GPU",
+       .missing = [] { return cudss_missing(); }},
   }};
   return rows;
 }
 
+const FactorLibraryRow& factor_library(std::string_view name) {
+  const std::span<const FactorLibraryRow> rows = factor_libraries();
+  return *std::find_if(rows.begin(), rows.end(),
+                       [&](const FactorLibraryRow& row) { return row.name == name; });
+}
+
 const FactorLibraryRow& indefinite_library() {
   const std::span<const FactorLibraryRow> rows = factor_libraries();
-  return *mumps_missing() == '\0' ? rows[0] : rows[1];
+  return *std::find_if(rows.begin(), rows.end(), [](const FactorLibraryRow& row) {
+    return row.make != nullptr && row.missing().empty();
+  });
 }
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/factor/symmetric_factor.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace heddle::detail {
@@ -10,19 +11,22 @@ namespace heddle::detail {
 struct FactorLibraryRow {
   std::string_view name;
   bool definite;            ///< whether heddle factors positive definite matrices by it
-  MakeFactor<double> make;  ///< factors indefinite ones. Null: heddle factors none by it
-  bool pivots;              ///< whether it chooses pivots for stability
+  bool inertia;             ///< whether heddle factors indefinite ones, and counts eigenvalues
+  MakeFactor<double> make;  ///< factors indefinite ones on the host. Null: it does not
+  bool pivots;              ///< whether pivots are chosen for stability in all of the matrix
   bool on_device;           ///< whether it works in the memory of a GPU
   std::string_view licence;
-  std::string_view cost;  ///< orders and speed
-
-  bool inertia() const noexcept { return make != nullptr; }
+  std::string_view cost;     ///< orders and speed
+  std::string (*missing)();  ///< why it cannot be used. Empty: it can
 };
 
-/// All libraries, the best one for indefinite matrices first.
+/// All libraries, the best one for indefinite matrices on the host first.
 std::span<const FactorLibraryRow> factor_libraries();
 
-/// The row of the library for indefinite matrices: the first one that is there.
+/// The row of a name that is there.
+const FactorLibraryRow& factor_library(std::string_view name);
+
+/// The row of the library for indefinite matrices on the host: the first one that can be used.
 const FactorLibraryRow& indefinite_library();
 
 }  // namespace heddle::detail

@@ -13,6 +13,9 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 /// Rounds of scaling. Each takes the largest entries of all rows nearer to 1.
 constexpr int kScalings = 3;
 
+/// Random vectors w, from which ‖E‖_F² is estimated as the mean of ‖E w‖².
+constexpr Index kProbes = 3;
+
 /// Steps of inverse iteration, each with one vector.
 constexpr int kSteps = 5;
 
@@ -33,17 +36,32 @@ double norm(const std::vector<double>& x) {
   return std::sqrt(squares);
 }
 
+/// 1 or −1, at random.
+double random_sign(Index i, Index probe) {
+  const PhiloxBlock block =
+      random_block(1, static_cast<std::uint64_t>(probe), static_cast<std::uint64_t>(i));
+  return (block.words[0] & 1) != 0 ? 1 : -1;
+}
+
 }  // namespace
 
 ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
                              const CsrView<double, HostSpace>& B, double max_bytes,
                              const FactorLibraryRow& library)
+    : ShiftedFactor(A, B, library, [&](const CsrView<double, HostSpace>& lower) {
+        return library.make(lower, max_bytes);
+      }) {}
+
+ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
+                             const CsrView<double, HostSpace>& B, const FactorLibraryRow& library,
+                             const std::function<std::unique_ptr<SymmetricFactor<double>>(
+                                 const CsrView<double, HostSpace>& lower)>& make)
     : library_(library),
       host_(1),
       lower_(lower_triangles(*host_, A, B)),
       values_(static_cast<std::size_t>(lower_.A.nnz())),
       scaling_(static_cast<std::size_t>(A.rows)),
-      factor_(library.make(lower_.A.view(), max_bytes)) {}
+      factor_(make(lower_.A.view())) {}
 
 void ShiftedFactor::shift_values(double sigma) {
   for (std::size_t k = 0; k < values_.size(); ++k) {
@@ -108,13 +126,38 @@ void ShiftedFactor::multiply(const double* x, double* y) const {
   }
 }
 
+/// An estimate of ‖E‖_F, rounding of the solves included. For x = S(A − σB)S w with random signs w,
+/// a solve finds a y near w, and E y = x − S(A − σB)S y.
+double ShiftedFactor::error_of_solves() {
+  const auto n = static_cast<Index>(scaling_.size());
+  std::vector<double> w(scaling_.size()), x(scaling_.size() * kProbes), product(scaling_.size());
+  for (Index j = 0; j < kProbes; ++j) {
+    for (Index i = 0; i < n; ++i) w[static_cast<std::size_t>(i)] = random_sign(i, 1 + j);
+    multiply(w.data(), x.data() + j * n);
+  }
+  std::vector<double> y = x;
+  factor_->solve(y.data(), kProbes);
+  double squares = 0;
+  for (Index j = 0; j < kProbes; ++j) {
+    multiply(y.data() + j * n, product.data());
+    double rest = 0, length = 0;
+    for (Index i = 0; i < n; ++i) {
+      const double difference =
+          x[static_cast<std::size_t>(j * n + i)] - product[static_cast<std::size_t>(i)];
+      rest += difference * difference;
+      length += y[static_cast<std::size_t>(j * n + i)] * y[static_cast<std::size_t>(j * n + i)];
+    }
+    squares += static_cast<double>(n) * rest / length;
+  }
+  return std::isfinite(squares) ? std::sqrt(squares / kProbes)
+                                : std::numeric_limits<double>::infinity();
+}
+
 /// The smallest |eigenvalue| by inverse iteration, in units of kMargin‖E‖. `error`: ‖E‖, which
 /// residuals of the solves may raise.
 double ShiftedFactor::certainty(double error) {
   std::vector<double> x(scaling_.size()), y, product(scaling_.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = (random_block(1, 0, i).words[0] & 1) != 0 ? 1 : -1;
-  }
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_sign(static_cast<Index>(i), 0);
   double smallest = std::numeric_limits<double>::infinity();
   for (int step = 0; step < kSteps; ++step) {
     const double before = norm(x);
@@ -134,6 +177,7 @@ double ShiftedFactor::certainty(double error) {
 
 bool ShiftedFactor::factor(double sigma) {
   factored_ = false;
+  unstable_ = false;
   shift_values(sigma);
   scale_values();
   const double size = largest_row_sum();
@@ -141,27 +185,30 @@ bool ShiftedFactor::factor(double sigma) {
   const std::optional<PivotSigns> signs = factor_->factor(values_.data());
   if (!signs) return false;
   const double rounding = kEpsilon * size;
-  const double error = std::max(kPivotedError * rounding, signs->error.value_or(0));
-  if (!(certainty(error) >= 1)) return false;
-  refines_ = error > kCoarse * rounding;
+  const double pivoted = kPivotedError * rounding;
+  const double error = library_.pivots ? pivoted : std::max(pivoted, error_of_solves());
+  unstable_ = !(error <= kCoarse * rounding);
+  if (!signs->proven || !(certainty(error) >= 1)) return false;
   negative_ = signs->negative;
   shift_ = sigma;
   factored_ = true;
   return true;
 }
 
+int ShiftedFactor::refinements() const noexcept { return unstable_ ? kRefinements : 0; }
+
 /// X ← (S(A − σB)S)⁻¹X.
 void ShiftedFactor::solve_scaled(double* X, Index columns) {
   const auto n = static_cast<Index>(scaling_.size());
-  if (refines_) kept_.assign(X, X + n * columns);
+  const int steps = refinements();
+  if (steps > 0) kept_.assign(X, X + n * columns);
   factor_->solve(X, columns);
-  if (!refines_) return;
   rest_.resize(kept_.size());
-  for (int step = 0; step < kRefinements; ++step) {
+  for (int step = 0; step < steps; ++step) {
     for (Index j = 0; j < columns; ++j) multiply(X + j * n, rest_.data() + j * n);
-    for (std::size_t i = 0; i < kept_.size(); ++i) rest_[i] = kept_[i] - rest_[i];
+    for (std::size_t i = 0; i < rest_.size(); ++i) rest_[i] = kept_[i] - rest_[i];
     factor_->solve(rest_.data(), columns);
-    for (std::size_t i = 0; i < kept_.size(); ++i) X[i] += rest_[i];
+    for (std::size_t i = 0; i < rest_.size(); ++i) X[i] += rest_[i];
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/solvers/factor/factor_libraries.hpp>
 #include <heddle/solvers/factor/lower_triangles.hpp>
@@ -8,15 +9,15 @@
 
 namespace heddle::detail {
 
-/// The factorisation A − σB = L D Lᵀ on the host for any number of shifts σ anywhere in the
-/// spectrum, with the number of eigenvalues below σ.
+/// The factorisation A − σB = L D Lᵀ for any number of shifts σ anywhere in the spectrum, with the
+/// number of eigenvalues below σ.
 ///
 /// The matrix is scaled by powers of 2 to entries near 1, S(A − σB)S, which changes no sign of its
 /// eigenvalues. A factor is exact for a matrix that differs from this one by E. Its signs are those
 /// of A − σB if ‖E‖ is smaller than the smallest |eigenvalue|, 1/‖(S(A − σB)S)⁻¹‖. Both are
-/// estimated: ‖E‖ by the library or by residuals of solves, the norm of the inverse by inverse
-/// iteration. Where they are not far apart, there is no factor: σ is an eigenvalue to rounding, or
-/// the library is not stable for it, and another σ must be taken. Sources: Parlett, The Symmetric
+/// estimated: ‖E‖ by residuals of solves, the norm of the inverse by inverse iteration. Where they
+/// are not far apart, there is no factor: σ is an eigenvalue to rounding, or the library is not
+/// stable for it, and another σ must be taken. Sources: Parlett, The Symmetric
 /// Eigenvalue Problem, SIAM 1998, 1.3 and 3.3 (inertia); Ericsson & Ruhe, Math. Comp. 35 (1980)
 /// 1251.
 class ShiftedFactor {
@@ -27,6 +28,12 @@ class ShiftedFactor {
   ShiftedFactor(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
                 double max_bytes, const FactorLibraryRow& library = indefinite_library());
 
+  /// The same with a factor that `make` makes of the pattern of the lower triangle.
+  ShiftedFactor(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
+                const FactorLibraryRow& library,
+                const std::function<std::unique_ptr<SymmetricFactor<double>>(
+                    const CsrView<double, HostSpace>& lower)>& make);
+
   const FactorLibraryRow& library() const noexcept { return library_; }
 
   /// Factors A − σB in place of the shift before. False if the signs of its eigenvalues are not
@@ -34,6 +41,11 @@ class ShiftedFactor {
   bool factor(double sigma);
 
   bool factored() const noexcept { return factored_; }
+
+  /// Whether the last factorisation has a larger error than pivoting would have left. `factor` then
+  /// returns false for other σ, too.
+  bool unstable() const noexcept { return unstable_; }
+
   double shift() const noexcept { return shift_; }  ///< σ of the last factor
 
   /// The number of eigenvalues below σ, for a positive definite B. For a semidefinite one,
@@ -45,11 +57,18 @@ class ShiftedFactor {
   /// X ← (A − σB)⁻¹X for an n×`columns` block X with one column after the other.
   void solve(double* X, Index columns);
 
+  /// S, for solves by the library itself: (A − σB)⁻¹ = S (S(A − σB)S)⁻¹S.
+  const std::vector<double>& scaling() const noexcept { return scaling_; }
+
+  /// The steps of iterative refinement that a solve with S(A − σB)S needs.
+  int refinements() const noexcept;
+
  private:
   void shift_values(double sigma);
   void scale_values();
   double largest_row_sum() const;
   void multiply(const double* x, double* y) const;
+  double error_of_solves();
   double certainty(double error);
   void solve_scaled(double* X, Index columns);
 
@@ -60,7 +79,7 @@ class ShiftedFactor {
   std::vector<double> scaling_;  // S
   std::unique_ptr<SymmetricFactor<double>> factor_;
   std::vector<double> kept_, rest_;  // of refined solves
-  bool refines_ = false;
+  bool unstable_ = false;
   bool factored_ = false;
   double shift_ = 0;
   Index negative_ = 0;

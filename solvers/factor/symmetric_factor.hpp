@@ -10,9 +10,7 @@ namespace heddle::detail {
 /// eigenvalues as D, if the factorisation is exact for a matrix near enough to A.
 struct PivotSigns {
   Index negative = 0;
-  /// An estimate of ‖L D Lᵀ − A‖_F. Nothing if the library pivots, which keeps it at the level of
-  /// rounding.
-  std::optional<double> error{};
+  bool proven = true;  ///< false: the library has put other numbers for pivots that were 0
 };
 
 /// The factorisation A = L D Lᵀ of a symmetric matrix that need not be definite, by one library, on
@@ -36,8 +34,8 @@ template <class S>
 using MakeFactor = std::unique_ptr<SymmetricFactor<S>> (*)(const CsrView<S, HostSpace>& lower,
                                                            double max_bytes);
 
-/// L D Lᵀ by Eigen, with pivots of one row in the order that reduces fill. Entries of L may grow,
-/// which `PivotSigns::error` shows. `lower`: the lower triangle of the matrix with its diagonal,
+/// L D Lᵀ by Eigen, with pivots of one row in the order that reduces fill, so that entries of L may
+/// grow. `lower`: the lower triangle of the matrix with its diagonal,
 /// whose values are not read and whose pattern must outlive the factor. `max_bytes` limits the
 /// memory of L. Throws `OutOfMemory`.
 std::unique_ptr<SymmetricFactor<double>> eigen_factor(const CsrView<double, HostSpace>& lower,

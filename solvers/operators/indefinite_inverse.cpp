@@ -2,18 +2,53 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/data/multivector.hpp>
-#include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/factor/inverse_factor.hpp>
-#include <heddle/solvers/factor/shifted_factor.hpp>
+#include <heddle/solvers/factor/cudss_library.hpp>
+#include <heddle/solvers/factor/shifted_solves.hpp>
 #include <heddle/solvers/operators/indefinite_inverse.hpp>
-#include <vector>
 
 namespace heddle {
+namespace {
+
+template <Scalar T>
+std::unique_ptr<detail::ShiftedSolves<T, HostContext>> make_solves(HostContext& context,
+                                                                   const CsrView<T, HostSpace>& A,
+                                                                   const CsrView<T, HostSpace>& B,
+                                                                   double max_bytes,
+                                                                   FactorLibrary library) {
+  if (library == FactorLibrary::cudss) {
+    throw InvalidArgument("cuDSS factors matrices in the memory of a GPU, this one is on the host");
+  }
+  return detail::host_solves<T>(context, A, B, max_bytes);
+}
+
+template <Scalar T>
+std::unique_ptr<detail::ShiftedSolves<T, CudaContext>> make_solves(CudaContext& context,
+                                                                   const CsrView<T, DeviceSpace>& A,
+                                                                   const CsrView<T, DeviceSpace>& B,
+                                                                   double max_bytes,
+                                                                   FactorLibrary library) {
+  const bool automatic = library == FactorLibrary::automatic;
+  if (library == FactorLibrary::host || (automatic && !detail::cudss_missing().empty())) {
+    return detail::host_solves<T>(context, A, B, max_bytes);
+  }
+  try {
+    return detail::cudss_solves<T>(context, A, B, max_bytes);
+  } catch (const OutOfMemory&) {
+    if (!automatic) throw;
+  }
+  return detail::host_solves<T>(context, A, B, max_bytes);
+}
+
+}  // namespace
 
 template <Scalar T, class Ctx>
-IndefiniteInverse<T, Ctx>::IndefiniteInverse(Matrix A, Matrix B, double max_bytes)
-    : LinearOperator<T, Ctx>(A.rows, A.cols), A_(A), B_(B), max_bytes_(max_bytes) {
+IndefiniteInverse<T, Ctx>::IndefiniteInverse(Matrix A, Matrix B, double max_bytes,
+                                             FactorLibrary library)
+    : LinearOperator<T, Ctx>(A.rows, A.cols),
+      A_(A),
+      B_(B),
+      max_bytes_(max_bytes),
+      choice_(library) {
   if (A.rows == A.cols && (B.rows == 0 || (B.rows == A.rows && B.cols == A.rows))) return;
   throw InvalidArgument(
       fmt::format("IndefiniteInverse: A is {}x{}, B {}x{}: they must be square, of one order",
@@ -25,64 +60,51 @@ IndefiniteInverse<T, Ctx>::~IndefiniteInverse() = default;
 
 template <Scalar T, class Ctx>
 bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {
-  if (!factor_) {
+  if (!solves_) {
     const PhaseScope phase(context, Phase::ordering);
-    HostContext host{1};
-    const auto A = detail::on_host<T>(host, context, A_);
-    const auto B = detail::on_host<T>(host, context, B_);
-    factor_ = std::make_unique<detail::ShiftedFactor>(A.view(), B.view(), max_bytes_);
+    solves_ = make_solves<T>(context, A_, B_, max_bytes_, choice_);
   }
-  const PhaseScope phase(context, Phase::factorization);
-  return factor_->factor(sigma);
+  {
+    const PhaseScope phase(context, Phase::factorization);
+    if (solves_->factor(context, sigma)) return true;
+  }
+  const detail::ShiftedFactor& tried = solves_->shifted();
+  if (choice_ != FactorLibrary::automatic || !tried.unstable() || !tried.library().on_device) {
+    return false;
+  }
+  choice_ = FactorLibrary::host;
+  solves_.reset();
+  return factor(context, sigma);
 }
 
 template <Scalar T, class Ctx>
 double IndefiniteInverse<T, Ctx>::shift() const noexcept {
-  return factor_ ? factor_->shift() : 0;
+  return solves_ ? solves_->shifted().shift() : 0;
 }
 
 template <Scalar T, class Ctx>
 Index IndefiniteInverse<T, Ctx>::below() const noexcept {
-  return factor_ ? factor_->below() : 0;
+  return solves_ ? solves_->shifted().below() : 0;
 }
 
 template <Scalar T, class Ctx>
 double IndefiniteInverse<T, Ctx>::factor_entries() const noexcept {
-  return factor_ ? factor_->entries() : 0;
+  return solves_ ? solves_->shifted().entries() : 0;
 }
 
 template <Scalar T, class Ctx>
 std::string IndefiniteInverse<T, Ctx>::library() const {
-  return factor_ ? std::string(factor_->library().name) : std::string();
+  return solves_ ? std::string(solves_->shifted().library().name) : std::string();
 }
 
 template <Scalar T, class Ctx>
 void IndefiniteInverse<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                             BlockView<T, Space> Y) {
-  if (!factor_ || !factor_->factored()) {
+  if (!solves_ || !solves_->shifted().factored()) {
     throw InvalidArgument("IndefiniteInverse: applied before a matrix was factored");
   }
   const PhaseScope phase(context, Phase::preconditioner);
-  const Index n = X.rows();
-  const Index columns = X.cols();
-  HostContext beside{1};
-  HostContext& host = host_of(context, beside);
-  MultiVector<T, HostSpace> block(host, n, columns);
-  fetch<T>(context, X, block.view());
-  std::vector<double> by_columns(static_cast<std::size_t>(n * columns));
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < columns; ++j) {
-      by_columns[static_cast<std::size_t>(j * n + i)] = static_cast<double>(block.view()(i, j));
-    }
-  }
-  factor_->solve(by_columns.data(), columns);
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < columns; ++j) {
-      block.view()(i, j) = static_cast<T>(by_columns[static_cast<std::size_t>(j * n + i)]);
-    }
-  }
-  send<T>(context, block.view(), Y);
-  context.synchronize();  // the copy reads `block` until then
+  solves_->solve(context, X, Y);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IndefiniteInverse<T, Ctx>;

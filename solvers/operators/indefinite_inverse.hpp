@@ -1,20 +1,24 @@
 #pragma once
 
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/solvers/operators/factor_library.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
 #include <string>
 
 namespace heddle {
 namespace detail {
-class ShiftedFactor;
+template <Scalar T, class Ctx>
+class ShiftedSolves;
 }  // namespace detail
 
-/// Y = (A − σB)⁻¹X for σ anywhere in the spectrum, by a factorisation L D Lᵀ on the host in double,
-/// with the number of eigenvalues below σ.
+/// Y = (A − σB)⁻¹X for σ anywhere in the spectrum, by a factorisation L D Lᵀ in double, with the
+/// number of eigenvalues below σ.
 ///
-/// The constructor computes nothing. MUMPS factors where it can be loaded, else Eigen.
-/// `ShiftedFactor` describes when a factor is certain.
+/// The constructor computes nothing. On a GPU, cuDSS factors and solves where it can be loaded and
+/// the factor fits. Otherwise the host does, and blocks are copied: MUMPS where it can be loaded,
+/// else Eigen. The host takes over, too, where cuDSS is not stable for a matrix. `ShiftedFactor`
+/// describes when a factor is certain.
 template <Scalar T, class Ctx>
 class IndefiniteInverse final : public LinearOperator<T, Ctx> {
  public:
@@ -22,18 +26,20 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   /// The type of A and B.
   using Matrix = CsrView<T, Space>;
 
-  /// The limit of host memory if the caller sets none, in bytes.
+  /// The limit of memory if the caller sets none, in bytes.
   static constexpr double kDefaultMaxBytes = 4.0 * 1024 * 1024 * 1024;
 
   /// A and B are symmetric, lie in the context's memory and must outlive this object. A B without
-  /// rows stands for the identity. `max_bytes` limits the host memory of the factor. Throws
-  /// `InvalidArgument` if A is not square or B has another shape.
-  explicit IndefiniteInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
+  /// rows stands for the identity. `max_bytes` limits the memory of the factor, on the host or on
+  /// the GPU. Throws `InvalidArgument` if A is not square or B has another shape.
+  explicit IndefiniteInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes,
+                             FactorLibrary library = FactorLibrary::automatic);
   ~IndefiniteInverse() override;
 
   /// Factors A − σB in place of the shift before. It cannot be interrupted. False if σ is an
   /// eigenvalue to rounding, or if the library is not stable for this σ. The inverse cannot be
-  /// applied then. Throws `OutOfMemory`.
+  /// applied then. Throws `OutOfMemory`. With a `library` of cuDSS, throws `DeviceError` if it
+  /// cannot be loaded, and `InvalidArgument` for a matrix on the host.
   bool factor(Ctx& context, double sigma);
 
   double shift() const noexcept;  ///< σ of the last factor
@@ -53,7 +59,8 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
  private:
   Matrix A_, B_;
   double max_bytes_;
-  std::unique_ptr<detail::ShiftedFactor> factor_;  // empty before the first factorisation
+  FactorLibrary choice_;
+  std::unique_ptr<detail::ShiftedSolves<T, Ctx>> solves_;  // empty before the first factorisation
 };
 
 }  // namespace heddle

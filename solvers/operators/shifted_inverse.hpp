@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <heddle/linalg/data/csr_matrix.hpp>
+#include <heddle/solvers/operators/factor_library.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
 #include <optional>
@@ -15,13 +16,6 @@ struct FactorCost;
 template <Scalar T, class Ctx>
 class InverseFactor;
 }  // namespace detail
-
-/// The library that factors A − σB.
-enum class FactorLibrary {
-  automatic,  ///< `host`
-  host,       ///< CHOLMOD where heddle was built with it, else Eigen
-  cudss,      ///< cuDSS, which is loaded at run time, on a GPU
-};
 
 /// Y = (A − σB)⁻¹ X for a positive definite A − σB, by its sparse Cholesky factorisation. This
 /// shift-and-invert transformation turns the smallest eigenvalues λ of A x = λ B x into the largest

@@ -27,7 +27,7 @@ const CsrView<double, HostSpace> kIdentity{};
 std::vector<const FactorLibraryRow*> libraries() {
   std::vector<const FactorLibraryRow*> all;
   for (const FactorLibraryRow& row : detail::factor_libraries()) {
-    if (row.inertia() && !(row.name == "MUMPS" && *detail::mumps_missing() != '\0')) {
+    if (row.make != nullptr && row.missing().empty()) {
       all.push_back(&row);
     }
   }
