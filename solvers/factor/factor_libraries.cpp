@@ -7,7 +7,16 @@
 namespace heddle::detail {
 
 std::span<const FactorLibraryRow> factor_libraries() {
-  static constexpr std::array<FactorLibraryRow, 4> rows = {{
+  static constexpr std::array<FactorLibraryRow, 5> rows = {{
+      {.name = "heddle",
+       .definite = false,
+       .inertia = true,
+       .make = supernodal_factor,
+       .pivots = false,
+       .on_device = false,
+       .licence = "BSD",
+       .cost = "METIS or minimum degree order, dense blocks, all threads",
+       .missing = [] { return std::string(); }},
       {.name = "MUMPS",
        .definite = false,
        .inertia = true,
@@ -15,12 +24,12 @@ std::span<const FactorLibraryRow> factor_libraries() {
        .pivots = true,
        .on_device = false,
        .licence = "CeCILL-C",
-       .cost = "METIS or Scotch order, dense fronts by BLAS",
+       .cost = "METIS or Scotch order, dense fronts by BLAS, one thread",
        .missing = [] { return std::string(mumps_missing()); }},
       {.name = "Eigen",
        .definite = true,
-       .inertia = true,
-       .make = eigen_factor,
+       .inertia = false,
+       .make = nullptr,
        .pivots = false,
        .on_device = false,
        .licence = "MPL 2",
@@ -56,13 +65,6 @@ const FactorLibraryRow& factor_library(std::string_view name) {
   const std::span<const FactorLibraryRow> rows = factor_libraries();
   return *std::find_if(rows.begin(), rows.end(),
                        [&](const FactorLibraryRow& row) { return row.name == name; });
-}
-
-const FactorLibraryRow& indefinite_library() {
-  const std::span<const FactorLibraryRow> rows = factor_libraries();
-  return *std::find_if(rows.begin(), rows.end(), [](const FactorLibraryRow& row) {
-    return row.make != nullptr && row.missing().empty();
-  });
 }
 
 }  // namespace heddle::detail

@@ -47,9 +47,9 @@ double random_sign(Index i, Index probe) {
 
 ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
                              const CsrView<double, HostSpace>& B, double max_bytes,
-                             const FactorLibraryRow& library)
+                             const FactorLibraryRow& library, int threads)
     : ShiftedFactor(A, B, library, [&](const CsrView<double, HostSpace>& lower) {
-        return library.make(lower, max_bytes);
+        return library.make(lower, max_bytes, threads);
       }) {}
 
 ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
