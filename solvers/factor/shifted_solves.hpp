@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/solvers/factor/shifted_factor.hpp>
 #include <memory>
