@@ -27,7 +27,7 @@ PetscErrorCode generated(const std::string& argument, Mat* matrix) {
   std::istringstream list(argument.substr(colon + 1));
   for (std::string size; std::getline(list, size, ',');) sizes.push_back(std::stol(size));
   heddle::HostContext host;
-  const auto A = heddle::generate<double>(host, {argument.substr(0, colon), sizes});
+  auto A = heddle::generate<double>(host, {argument.substr(0, colon), sizes});
   const auto n = static_cast<PetscInt>(A.rows());
   PetscInt longest = 0;
   for (PetscInt i = 0; i < n; ++i) {
