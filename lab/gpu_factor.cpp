@@ -37,7 +37,7 @@ struct Mode {
   bool at_once;              ///< whether a solve takes all columns
 };
 
-constexpr int kAuto = -1, kNone = 1;
+constexpr int kAuto = -1, kNone = 1, kCudssBunchKaufman = 6;
 constexpr std::array<Mode, 12> kModes = {{
     {"LL' deterministic, one by one", kCudssPositiveDefinite, kAuto, 1, 1, false},
     {"LL' deterministic, at once", kCudssPositiveDefinite, kAuto, 1, 1, true},

@@ -58,7 +58,6 @@ inline constexpr int kCudssFromZero = 0;
 inline constexpr int kCudssColumnMajor = 0;
 inline constexpr int kCudssNoMatching = 0;
 inline constexpr int kCudssDiagonalPivots = 4;
-inline constexpr int kCudssBunchKaufman = 6;  // not in 0.8
 inline constexpr int kCudssMajorVersion = 0;
 inline constexpr int kCudssMinorVersion = 1;
 inline constexpr int kCudssPatchLevel = 2;

@@ -50,10 +50,7 @@ CudssSolver::CudssSolver(CudaContext& context, const CsrMatrix<double, DeviceSpa
   set(kCudssDeterministic, 1);
   set(kCudssMatching, kCudssNoMatching);  // with it, 0.8 counts no pivots
   const bool definite = kind == Kind::positive_definite;
-  const int best = kCudssBunchKaufman;
-  if (!definite && f.config_set(config_, kCudssPivoting, &best, sizeof(best)) != kCudssSuccess) {
-    set(kCudssPivoting, kCudssDiagonalPivots);
-  }
+  if (!definite) set(kCudssPivoting, kCudssDiagonalPivots);
   const CsrView<double, DeviceSpace> A = lower.view();
   check_cudss(f.matrix_csr(&matrix_, A.rows, A.rows, A.nnz, A.row_offsets, nullptr, A.columns,
                            A.values, kCudssInt64, kCudssInt32, kCudssDouble,

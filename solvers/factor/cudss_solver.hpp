@@ -11,10 +11,11 @@
 namespace heddle::detail {
 
 /// The factorisation of one symmetric matrix on the GPU by cuDSS, in double, for any values in its
-/// pattern: L Lᵀ of a positive definite one, else L D Lᵀ with pivots of one and two rows within
-/// dense blocks of columns (Bunch–Kaufman). cuDSS orders by nested dissection on the host. It runs
-/// in its deterministic mode, in which results have the same bits every time, and which solves for
-/// one column at a time. Errors of cuDSS are thrown as `DeviceError` or `OutOfMemory`.
+/// pattern: L Lᵀ of a positive definite one, else L D Lᵀ with pivots of one row that are chosen
+/// within dense blocks of columns. cuDSS orders by nested dissection on the host. It runs in its
+/// deterministic mode, in which results have the same bits every time. This mode solves for one
+/// column at a time and has no pivots of two rows. Errors of cuDSS are thrown as `DeviceError` or
+/// `OutOfMemory`.
 class CudssSolver {
  public:
   enum class Kind { positive_definite, indefinite };

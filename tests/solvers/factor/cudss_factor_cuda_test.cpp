@@ -105,8 +105,7 @@ TYPED_TEST(CudssFactor, SolvesHaveTheSameBitsEveryTime) {
   }
 }
 
-/// Pairs near ±1: no pivot of one row exists at σ = 0. The host takes over where cuDSS is not
-/// stable.
+/// Pairs near ±1: no pivot of one row exists at σ = 0, so that the host takes over.
 TYPED_TEST(CudssFactor, PivotsOfTwoRowsAreCounted) {
   using T = TypeParam;
   std::vector<Triplet<T>> entries;
