@@ -163,10 +163,10 @@ void add_own_options(RequestTable& table) {
       .option("--filter")
       .aliases({"polynomial", "acceleration"});
   Row(table, "solver.factorization",
-      "the library that factors A - sigma B, for filter: inverse or sigma. cudss: cuDSS on the GPU, "
-      "which is loaded at run time; host: for filter: inverse CHOLMOD in builds with it, else "
-      "Eigen, for sigma heddle, or MUMPS where that is not stable; auto: for sigma on a GPU cuDSS, "
-      "where it is there and the factor fits, else host",
+      "the library that factors A - sigma B, for filter: inverse or sigma. cudss: cuDSS on the "
+      "GPU, "
+      "which is loaded at run time; host: CHOLMOD in builds with it, else Eigen, for sigma MUMPS, "
+      "else Eigen; auto: cuDSS for sigma where it is there and the factor fits, else host",
       [](auto& r) -> auto& { return r.factorization; },
       {{"auto", FactorLibrary::automatic},
        {"host", FactorLibrary::host},

@@ -6,7 +6,6 @@
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/factor/shifted_factor.hpp>
-#include <heddle/solvers/operators/indefinite_inverse.hpp>
 #include <limits>
 #include <random>
 #include <string>
@@ -171,29 +170,6 @@ TEST_P(ShiftedFactorLibraries, SolvesAreThoseOfADenseSolve) {
 TEST_P(ShiftedFactorLibraries, ALimitOfMemoryIsKept) {
   const auto A = generate<double>(context_, {"laplace3d", {12, 12, 12}});
   EXPECT_THROW(ShiftedFactor(A.view(), kIdentity, 1e4, *GetParam(), 2), OutOfMemory);
-}
-
-/// ±singular values of a dense matrix: the diagonal is 0 in both halves of the rows.
-TEST(IndefiniteInverse, MumpsTakesOverWherePivotsLieFarApart) {
-  constexpr Index kHalf = 100;
-  HostContext context;
-  std::mt19937_64 engine(3);
-  std::normal_distribution<double> normal;
-  std::vector<Triplet<double>> entries;
-  for (Index i = 0; i < kHalf; ++i) {
-    for (Index j = 0; j < kHalf; ++j) {
-      const double value = normal(engine);
-      entries.push_back({i, kHalf + j, value});
-      entries.push_back({kHalf + j, i, value});
-    }
-  }
-  const auto A = csr_from_triplets<double>(context, 2 * kHalf, 2 * kHalf, entries);
-  IndefiniteInverse<double, HostContext> inverse(A.view());
-  const bool made = inverse.factor(context, 0);
-  if (made) {
-    EXPECT_EQ(inverse.below(), kHalf);
-  }
-  EXPECT_TRUE(made || !detail::factor_library("MUMPS").missing().empty());
 }
 
 }  // namespace
