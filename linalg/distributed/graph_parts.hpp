@@ -17,11 +17,4 @@ template <Scalar T>
 std::vector<std::int32_t> graph_parts(const CsrView<T, HostSpace>& A,
                                       const std::vector<std::int32_t>& weights, int parts);
 
-/// An order of the rows of a symmetric matrix by nested dissection, in which its factor has few
-/// entries: row k of the reordered matrix is row order[k]. `neighbours`: those of row i from
-/// offsets[i] on, without the row itself. Empty where heddle was built without METIS, or the matrix
-/// has more entries than METIS can count.
-std::vector<std::int32_t> nested_dissection(const std::vector<std::int64_t>& offsets,
-                                            const std::vector<std::int32_t>& neighbours);
-
 }  // namespace heddle::detail

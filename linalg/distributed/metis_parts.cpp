@@ -5,7 +5,6 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/distributed/graph_parts.hpp>
 #include <limits>
-#include <numeric>
 
 namespace heddle::detail {
 
@@ -39,29 +38,6 @@ std::vector<std::int32_t> graph_parts(const CsrView<T, HostSpace>& A,
   }
   if (status != METIS_OK) throw InvalidArgument("METIS found no partition of the matrix");
   return {part.begin(), part.end()};
-}
-
-std::vector<std::int32_t> nested_dissection(const std::vector<std::int64_t>& offsets,
-                                            const std::vector<std::int32_t>& neighbours) {
-  idx_t rows = static_cast<idx_t>(offsets.size()) - 1;
-  if (!no_parts_reason(rows, offsets.back()).empty()) return {};
-  std::vector<idx_t> begins(offsets.begin(), offsets.end());
-  std::vector<idx_t> others(neighbours.begin(), neighbours.end());
-  std::vector<idx_t> order(begins.size() - 1), position(begins.size() - 1);
-  if (others.empty()) {  // METIS does not take a graph without edges
-    std::iota(order.begin(), order.end(), idx_t{0});
-    return {order.begin(), order.end()};
-  }
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;
-  const int status = METIS_NodeND(&rows, begins.data(), others.data(), nullptr, options,
-                                  order.data(), position.data());
-  if (status == METIS_ERROR_MEMORY) {
-    throw OutOfMemory(others.size() * sizeof(idx_t), "METIS ran out of memory");
-  }
-  if (status != METIS_OK) throw InvalidArgument("METIS found no order of the matrix");
-  return {order.begin(), order.end()};
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                  \

@@ -14,11 +14,6 @@ std::vector<std::int32_t> graph_parts(const CsrView<T, HostSpace>& A,
   throw InvalidArgument(no_parts_reason(A.rows, A.nnz));
 }
 
-std::vector<std::int32_t> nested_dissection(const std::vector<std::int64_t>&,
-                                            const std::vector<std::int32_t>&) {
-  return {};
-}
-
 #define HEDDLE_INSTANTIATE(T)                                                  \
   template std::vector<std::int32_t> graph_parts(const CsrView<T, HostSpace>&, \
                                                  const std::vector<std::int32_t>&, int);

@@ -7,16 +7,7 @@
 namespace heddle::detail {
 
 std::span<const FactorLibraryRow> factor_libraries() {
-  static constexpr std::array<FactorLibraryRow, 5> rows = {{
-      {.name = "heddle",
-       .definite = false,
-       .inertia = true,
-       .make = supernodal_factor,
-       .pivots = false,
-       .on_device = false,
-       .licence = "BSD",
-       .cost = "METIS or minimum degree order, dense blocks, all threads",
-       .missing = [] { return std::string(); }},
+  static constexpr std::array<FactorLibraryRow, 4> rows = {{
       {.name = "MUMPS",
        .definite = false,
        .inertia = true,
@@ -24,12 +15,12 @@ std::span<const FactorLibraryRow> factor_libraries() {
        .pivots = true,
        .on_device = false,
        .licence = "CeCILL-C",
-       .cost = "METIS or Scotch order, dense fronts by BLAS, one thread",
+       .cost = "METIS or Scotch order, dense fronts by BLAS",
        .missing = [] { return std::string(mumps_missing()); }},
       {.name = "Eigen",
        .definite = true,
-       .inertia = false,
-       .make = nullptr,
+       .inertia = true,
+       .make = eigen_factor,
        .pivots = false,
        .on_device = false,
        .licence = "MPL 2",
@@ -65,6 +56,13 @@ const FactorLibraryRow& factor_library(std::string_view name) {
   const std::span<const FactorLibraryRow> rows = factor_libraries();
   return *std::find_if(rows.begin(), rows.end(),
                        [&](const FactorLibraryRow& row) { return row.name == name; });
+}
+
+const FactorLibraryRow& indefinite_library() {
+  const std::span<const FactorLibraryRow> rows = factor_libraries();
+  return *std::find_if(rows.begin(), rows.end(), [](const FactorLibraryRow& row) {
+    return row.make != nullptr && row.missing().empty();
+  });
 }
 
 }  // namespace heddle::detail

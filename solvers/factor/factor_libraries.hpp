@@ -20,10 +20,13 @@ struct FactorLibraryRow {
   std::string (*missing)();  ///< why it cannot be used. Empty: it can
 };
 
-/// All libraries.
+/// All libraries, the best one for indefinite matrices on the host first.
 std::span<const FactorLibraryRow> factor_libraries();
 
 /// The row of a name that is there.
 const FactorLibraryRow& factor_library(std::string_view name);
+
+/// The row of the library for indefinite matrices on the host: the first one that can be used.
+const FactorLibraryRow& indefinite_library();
 
 }  // namespace heddle::detail

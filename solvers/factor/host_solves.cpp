@@ -3,7 +3,6 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/factor/inverse_factor.hpp>
 #include <heddle/solvers/factor/shifted_solves.hpp>
-#include <optional>
 #include <vector>
 
 namespace heddle::detail {
@@ -14,22 +13,12 @@ class HostSolves final : public ShiftedSolves<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
-  HostSolves(Ctx& context, const CsrView<T, Space>& A, const CsrView<T, Space>& B, double max_bytes)
-      : A_(A), B_(B), max_bytes_(max_bytes) {
-    make(context, factor_library("heddle"));
-  }
+  HostSolves(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
+             double max_bytes)
+      : shifted_(A, B, max_bytes) {}
 
-  ShiftedFactor& shifted() noexcept override { return *shifted_; }
-
-  bool factor(Ctx& context, double sigma) override {
-    if (shifted_->factor(sigma)) return true;
-    const FactorLibraryRow& stable = factor_library("MUMPS");
-    if (!shifted_->unstable() || shifted_->library().pivots || !stable.missing().empty()) {
-      return false;
-    }
-    make(context, stable);
-    return shifted_->factor(sigma);
-  }
+  ShiftedFactor& shifted() noexcept override { return shifted_; }
+  bool factor(Ctx&, double sigma) override { return shifted_.factor(sigma); }
 
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
     const Index n = X.rows(), columns = X.cols();
@@ -42,7 +31,7 @@ class HostSolves final : public ShiftedSolves<T, Ctx> {
         by_columns_[static_cast<std::size_t>(j * n + i)] = static_cast<double>(block.view()(i, j));
       }
     }
-    shifted_->solve(by_columns_.data(), columns);
+    shifted_.solve(by_columns_.data(), columns);
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < columns; ++j) {
         block.view()(i, j) = static_cast<T>(by_columns_[static_cast<std::size_t>(j * n + i)]);
@@ -53,19 +42,7 @@ class HostSolves final : public ShiftedSolves<T, Ctx> {
   }
 
  private:
-  void make(Ctx& context, const FactorLibraryRow& library) {
-    HostContext host{1};
-    shifted_.reset();
-    shifted_.emplace(on_host<T>(host, context, A_).view(), on_host<T>(host, context, B_).view(),
-                     max_bytes_, library, threads_of(context));
-  }
-
-  static int threads_of(const HostContext& context) { return context.threads(); }
-  static int threads_of(const CudaContext&) { return HostContext().threads(); }
-
-  CsrView<T, Space> A_, B_;
-  double max_bytes_;
-  std::optional<ShiftedFactor> shifted_;
+  ShiftedFactor shifted_;
   std::vector<double> by_columns_;
 };
 
@@ -76,7 +53,9 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    const CsrView<T, typename Ctx::Space>& A,
                                                    const CsrView<T, typename Ctx::Space>& B,
                                                    double max_bytes) {
-  return std::make_unique<HostSolves<T, Ctx>>(context, A, B, max_bytes);
+  HostContext host{1};
+  return std::make_unique<HostSolves<T, Ctx>>(on_host<T>(host, context, A).view(),
+                                              on_host<T>(host, context, B).view(), max_bytes);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                          \

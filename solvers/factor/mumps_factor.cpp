@@ -177,7 +177,7 @@ class MumpsFactor final : public SymmetricFactor<double> {
 const char* mumps_missing() { return Library::instance().missing(); }
 
 std::unique_ptr<SymmetricFactor<double>> mumps_factor(const CsrView<double, HostSpace>& lower,
-                                                      double max_bytes, int) {
+                                                      double max_bytes) {
   return std::make_unique<MumpsFactor>(lower, max_bytes);
 }
 

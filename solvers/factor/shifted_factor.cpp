@@ -47,9 +47,9 @@ double random_sign(Index i, Index probe) {
 
 ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,
                              const CsrView<double, HostSpace>& B, double max_bytes,
-                             const FactorLibraryRow& library, int threads)
+                             const FactorLibraryRow& library)
     : ShiftedFactor(A, B, library, [&](const CsrView<double, HostSpace>& lower) {
-        return library.make(lower, max_bytes, threads);
+        return library.make(lower, max_bytes);
       }) {}
 
 ShiftedFactor::ShiftedFactor(const CsrView<double, HostSpace>& A,

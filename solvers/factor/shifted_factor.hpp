@@ -23,10 +23,10 @@ namespace heddle::detail {
 class ShiftedFactor {
  public:
   /// Analyses the patterns. A and B are symmetric of one order and are not needed afterwards. A B
-  /// without rows is the identity. `library` has a `make`. `max_bytes` limits the memory of the
-  /// factor, `threads` its threads. Throws `OutOfMemory`.
+  /// without rows is the identity. `max_bytes` limits the memory of the factor. Throws
+  /// `OutOfMemory`.
   ShiftedFactor(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
-                double max_bytes, const FactorLibraryRow& library, int threads);
+                double max_bytes, const FactorLibraryRow& library = indefinite_library());
 
   /// The same with a factor that `make` makes of the pattern of the lower triangle.
   ShiftedFactor(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,

@@ -24,9 +24,8 @@ class ShiftedSolves {
   virtual void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
 };
 
-/// Solves on the host, before and after which blocks are copied, by heddle's own factorisation, or
-/// by MUMPS, where it can be loaded, for matrices for which the former is not stable. A and B must
-/// outlive the solves. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
+/// Solves by `indefinite_library` on the host, between which blocks are copied. A and B are read in
+/// this call only. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
 template <Scalar T, class Ctx>
 std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    const CsrView<T, typename Ctx::Space>& A,

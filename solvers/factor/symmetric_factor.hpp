@@ -30,25 +30,22 @@ class SymmetricFactor {
   virtual double entries() const noexcept = 0;  ///< of L, in the last factor
 };
 
-/// Makes the factor of a matrix with this lower triangle, which has its diagonal. Its values are
-/// not read, and its pattern must outlive the factor. `max_bytes` limits the memory of L.
-/// `threads`: the most that the factor uses. Results do not depend on it. Throws `OutOfMemory`.
 template <class S>
 using MakeFactor = std::unique_ptr<SymmetricFactor<S>> (*)(const CsrView<S, HostSpace>& lower,
-                                                           double max_bytes, int threads);
+                                                           double max_bytes);
 
-/// L D Lᵀ in dense blocks of columns (supernodes), with pivots of one and two rows that are chosen
-/// among up to 64 neighbouring columns. Entries of L may grow where good pivots lie farther apart.
-/// Sources: Duff & Reid, ACM Trans. Math. Softw. 9 (1983) 302 (multifrontal factorisation); Schenk
-/// & Gärtner, ETNA 23 (2006) 158 (pivots within supernodes).
-std::unique_ptr<SymmetricFactor<double>> supernodal_factor(const CsrView<double, HostSpace>& lower,
-                                                           double max_bytes, int threads);
+/// L D Lᵀ by Eigen, with pivots of one row in the order that reduces fill, so that entries of L may
+/// grow. `lower`: the lower triangle of the matrix with its diagonal,
+/// whose values are not read and whose pattern must outlive the factor. `max_bytes` limits the
+/// memory of L. Throws `OutOfMemory`.
+std::unique_ptr<SymmetricFactor<double>> eigen_factor(const CsrView<double, HostSpace>& lower,
+                                                      double max_bytes);
 
-/// L D Lᵀ by MUMPS, with pivots that are chosen for stability in all of the matrix, on one thread.
-/// Must be called only where it is not missing. Source: Amestoy, Duff, Koster, L'Excellent, SIAM J.
-/// Matrix Anal. Appl. 23 (2001) 15.
+/// The same by MUMPS, with pivots of one and two rows that are chosen for stability. Must be called
+/// only where it is not missing. Source: Amestoy, Duff, Koster, L'Excellent, SIAM J. Matrix Anal.
+/// Appl. 23 (2001) 15.
 std::unique_ptr<SymmetricFactor<double>> mumps_factor(const CsrView<double, HostSpace>& lower,
-                                                      double max_bytes, int threads);
+                                                      double max_bytes);
 
 /// Why MUMPS cannot be used. Empty if it can.
 const char* mumps_missing();

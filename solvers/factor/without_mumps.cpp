@@ -5,8 +5,7 @@ namespace heddle::detail {
 
 const char* mumps_missing() { return "heddle was built without MUMPS (Debian: libmumps-seq-dev)"; }
 
-std::unique_ptr<SymmetricFactor<double>> mumps_factor(const CsrView<double, HostSpace>&, double,
-                                                      int) {
+std::unique_ptr<SymmetricFactor<double>> mumps_factor(const CsrView<double, HostSpace>&, double) {
   throw Error(mumps_missing());
 }
 

@@ -16,8 +16,8 @@ class ShiftedSolves;
 /// number of eigenvalues below σ.
 ///
 /// The constructor computes nothing. On a GPU, cuDSS factors and solves where it can be loaded and
-/// the factor fits. Otherwise heddle does on the host, and blocks are copied. Where its choice of
-/// pivots is not stable for a matrix, MUMPS takes over, if it can be loaded. `ShiftedFactor`
+/// the factor fits. Otherwise the host does, and blocks are copied: MUMPS where it can be loaded,
+/// else Eigen. The host takes over, too, where cuDSS is not stable for a matrix. `ShiftedFactor`
 /// describes when a factor is certain.
 template <Scalar T, class Ctx>
 class IndefiniteInverse final : public LinearOperator<T, Ctx> {

@@ -66,7 +66,7 @@ class ShiftedFactorLibraries : public testing::TestWithParam<const FactorLibrary
         B.rows() == 0 ? Eigen::MatrixXd::Identity(dense.rows(), dense.cols()) : to_dense(B.view());
     const Eigen::VectorXd truth = eigenvalues(dense, mass);
     const double span = truth[truth.size() - 1] - truth[0];
-    ShiftedFactor factor(A.view(), B.view(), kRoomy, *GetParam(), 2);
+    ShiftedFactor factor(A.view(), B.view(), kRoomy, *GetParam());
     int refused = 0;
     for (Eigen::Index i = -1; i < truth.size(); i += 3) {
       const double low = i < 0 ? truth[0] - span : truth[i];
@@ -106,7 +106,7 @@ TEST_P(ShiftedFactorLibraries, CountsHoldBesideStiffRows) {
     }
   }
   compare_counts(A, {});
-  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam(), 2);
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
   ASSERT_TRUE(factor.factor(1e6));
   EXPECT_EQ(factor.below(), A.rows() - (A.rows() + 4) / 5);
 }
@@ -124,7 +124,7 @@ TEST_P(ShiftedFactorLibraries, PivotsOfTwoRowsAreCountedOrRefused) {
   }
   const auto A = csr_from_triplets<double>(context_, 40, 40, entries);
   const int refused = compare_counts(A, {});
-  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam(), 2);
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
   const bool made = factor.factor(0);
   if (made) {
     EXPECT_EQ(factor.below(), 20);
@@ -139,7 +139,7 @@ TEST_P(ShiftedFactorLibraries, ThereIsNoFactorOnAnEigenvalue) {
   const std::vector<Index> size = {9, 11};
   const auto A = generate<double>(context_, {"laplace2d", size});
   const std::vector<double> values = laplace_smallest_eigenvalues(size, 30);
-  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam(), 2);
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
   for (const std::size_t i : {std::size_t{0}, std::size_t{7}, std::size_t{29}}) {
     EXPECT_FALSE(factor.factor(values[i])) << i;
     EXPECT_FALSE(factor.factored());
@@ -154,7 +154,7 @@ TEST_P(ShiftedFactorLibraries, SolvesAreThoseOfADenseSolve) {
   const auto B = generate<double>(context_, {"elasticity3d_mass", {2, 3, 2}});
   const Eigen::MatrixXd dense = to_dense(A.view()), mass = to_dense(B.view());
   const Eigen::VectorXd truth = eigenvalues(dense, mass);
-  ShiftedFactor factor(A.view(), B.view(), kRoomy, *GetParam(), 2);
+  ShiftedFactor factor(A.view(), B.view(), kRoomy, *GetParam());
   for (const Eigen::Index i : {0, 5, 20}) {
     const double sigma = (truth[i] + 2 * truth[i + 1]) / 3;
     ASSERT_TRUE(factor.factor(sigma));
@@ -169,7 +169,7 @@ TEST_P(ShiftedFactorLibraries, SolvesAreThoseOfADenseSolve) {
 
 TEST_P(ShiftedFactorLibraries, ALimitOfMemoryIsKept) {
   const auto A = generate<double>(context_, {"laplace3d", {12, 12, 12}});
-  EXPECT_THROW(ShiftedFactor(A.view(), kIdentity, 1e4, *GetParam(), 2), OutOfMemory);
+  EXPECT_THROW(ShiftedFactor(A.view(), kIdentity, 1e4, *GetParam()), OutOfMemory);
 }
 
 }  // namespace
