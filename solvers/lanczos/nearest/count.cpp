@@ -147,7 +147,7 @@ bool NearestSolve<T, Ctx>::bounds_hold(const CountedInterval& ends) {
 /// Factors A − sB again after a count. Ends the solve if that fails.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::factor_again() {
-  if (inverse_.shift() == pairs_.shift || inverse_.factor(context_, pairs_.shift)) return true;
+  if (inverse_.factor(context_, pairs_.shift)) return true;
   engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
   return false;
 }
