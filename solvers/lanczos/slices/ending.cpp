@@ -104,8 +104,8 @@ void SliceSolve<T, Ctx>::judge_end() {
                        "the dense solution is as good as the precision allows");
   }
   end_with(SolveStatus::verification_failed,
-           "the slices claim convergence, products made afresh do not confirm it (" +
-               verifier_->refutation(convergence_) + ")");
+           fmt::format("the slices claim convergence, products made afresh do not confirm it ({})",
+                       verifier_->refutation(convergence_)));
 }
 
 template <Scalar T, class Ctx>
