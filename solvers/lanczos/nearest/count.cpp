@@ -38,6 +38,7 @@ std::optional<LimitCounts> counts_at(Ctx& context, IndefiniteInverse<T, Ctx>& in
 /// than there are, as of copies of a value, and all its other pairs lie beyond the limits.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::search_copies() {
+  if (pairs_.leading.empty() && pairs_.locked.empty()) return;
   const bool settled = std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                                    [&](Index j) { return this->settled(j); });
   if (!options_.counts || !settled || std::ssize(pairs_.leading) >= awaited() ||
