@@ -12,6 +12,9 @@ namespace {
 /// Ritz pairs that stand for the eigenvalues next to the verified ones.
 constexpr std::size_t kOthers = 16;
 
+/// Searches for missing pairs that find none, after which there are no more.
+constexpr Index kMostSearches = 8;
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -33,6 +36,39 @@ double NearestPairs::lambda_at(double theta) const noexcept {
   return shift + 1 / (std::abs(theta) < kLeast ? std::copysign(kLeast, theta) : theta);
 }
 
+Index NearestPairs::given_between() const {
+  return std::count_if(given.begin(), given.end(), [&](double value) { return target.has(value); });
+}
+
+bool NearestPairs::others_rest(const LanczosRitz& ritz) const {
+  for (Index j = 0; j < ritz.order(); ++j) {
+    if (std::find(leading.begin(), leading.end(), j) != leading.end()) continue;
+    const double theta = ritz.value(j);
+    const double residual = ritz.residual(j);
+    if (target.has(lambda_at(theta - residual)) || target.has(lambda_at(theta + residual))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool MissingPairs::begin(Index missed, Index there) {
+  searches = there > known ? 1 : searches + 1;
+  if (searches > kMostSearches) return false;
+  known = there;
+  count = missed;
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::take_given() {
+  const ConstBlockView<T, Space> X = problem_.constraints;
+  EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
+  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
+  pairs_.given.assign(verifier.values().begin(), verifier.values().end());
+}
+
 template <Scalar T, class Ctx>
 Verdict NearestVerification<T, Ctx>::measure_best(const EigenConvergence& convergence,
                                                   bool refines) {
@@ -50,7 +86,10 @@ void NearestVerification<T, Ctx>::collect() {
   const auto leading = std::ssize(pairs_.leading);
   const Index k = s.basis.order();
   pairs_.count = locked + leading;
-  if (locked > 0) copy<T>(context_, s.basis.locked_vectors(), s.X.columns(0, locked));
+  if (locked > 0) {
+    const auto first = std::ssize(pairs_.given);
+    copy<T>(context_, s.basis.locked_vectors().columns(first, locked), s.X.columns(0, locked));
+  }
   if (leading == 0) return;
   const SmallView<double, HostSpace> Z = s.chosen.view(k, leading);
   const ConstSmallView<double, HostSpace> all = s.ritz.Z(k);
@@ -113,21 +152,25 @@ void NearestVerification<T, Ctx>::list_others() {
   }
 }
 
-/// Sets `ends_` to the ends of the count, beyond which other eigenvalues may lie, and to measured
-/// values outside of them, next to which others may lie.
+/// Sets `ends_` to the given values, to the ends of the count, beyond which other eigenvalues may
+/// lie, and to measured values outside of them, next to which others may lie.
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_ends() {
   ends_.clear();
   end_widths_.clear();
+  const auto add = [&](double value) {
+    ends_.push_back(value);
+    end_widths_.push_back(pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding);
+  };
+  for (const double value : pairs_.given) add(value);
   if (!pairs_.counted) return;
   for (const double end : {pairs_.counted->lower, pairs_.counted->upper}) {
+    if (!std::isfinite(end)) continue;
     ends_.push_back(end);
     end_widths_.push_back(0);
   }
   for (const double value : values()) {
-    if (pairs_.counted->has(value)) continue;
-    ends_.push_back(value);
-    end_widths_.push_back(pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding);
+    if (!pairs_.counted->has(value)) add(value);
   }
 }
 
@@ -155,7 +198,7 @@ void NearestVerification<T, Ctx>::bound_errors() {
     const bool known = !pairs_.counted || pairs_.counted->has(value);
     double error = bounds_.bound(j);
     if (!known) error = std::max(error, ritz.residual(j));
-    if (!pairs_.locked.empty()) error = theta;
+    if (!pairs_.locked.empty() || !pairs_.given.empty()) error = theta;
     all.push_back({value, error < theta ? error / (theta * (theta - error))
                                         : std::numeric_limits<double>::infinity()});
   }
@@ -205,11 +248,12 @@ std::vector<std::size_t> NearestVerification<T, Ctx>::best(Index wanted) const {
   return places;
 }
 
-/// The values of X between the ends.
 template <Scalar T, class Ctx>
 Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
+  const auto has = [&](double value) { return ends.has(value); };
   const std::span<const double> all = values();
-  return std::count_if(all.begin(), all.end(), [&](double value) { return ends.has(value); });
+  return std::count_if(all.begin(), all.end(), has) +
+         std::count_if(pairs_.given.begin(), pairs_.given.end(), has);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)        \

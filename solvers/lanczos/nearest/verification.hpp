@@ -42,17 +42,37 @@ struct BoundedValue {
 struct NearestPairs {
   Target target;
   double shift = 0;                    ///< s
+  std::vector<double> given{};         ///< Rayleigh quotients of eigenvectors known already
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
   std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
   Index count = 0;                     ///< columns of X with pairs
   bool dense = false;                  ///< whether X holds all eigenvectors
   bool verified = false;               ///< whether X holds the pairs of the last cycle
-  /// Ends between which a count has found no other eigenvalues than the measured ones.
+  /// Ends between which a count has found no other eigenvalues than the measured and given ones.
   std::optional<CountedInterval> counted{};
+  LimitCounts numbers{};  ///< of eigenvalues below these ends
 
   /// λ = s + 1/θ.
   double lambda_at(double theta) const noexcept;
+
+  /// The number of given values between the limits.
+  Index given_between() const;
+
+  /// Whether the Ritz pairs other than the leading ones show no value between the limits:
+  /// θ ± ‖F x − θ x‖ lies beyond them.
+  bool others_rest(const LanczosRitz& ritz) const;
+};
+
+/// The searches for pairs that counts have shown to be missing.
+struct MissingPairs {
+  Index count = 0;     ///< the number that the last count has shown to be missing
+  Index searches = 0;  ///< in turn, that have found none
+  Index known = -1;    ///< pairs that were there when the last one began
+
+  /// Whether a search for `missed` pairs has prospects, with `there` pairs known, and takes it for
+  /// begun.
+  bool begin(Index missed, Index there);
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
@@ -72,6 +92,9 @@ class NearestVerification {
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
 
+  /// Measures the values of the constraints, which are eigenvectors known already.
+  void take_given();
+
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
   Verdict measure(const EigenConvergence& convergence);
 
@@ -86,7 +109,7 @@ class NearestVerification {
   /// The places among these of the `wanted` nearest ones, nearest first.
   std::vector<std::size_t> best(Index wanted) const;
 
-  /// The number of these between the ends.
+  /// The number of these and of the given ones between the ends.
   Index inside(const CountedInterval& ends) const;
 
   /// Ritz values that stand for the eigenvalues next to the measured ones.
