@@ -24,7 +24,12 @@ IntervalOptions interval_options(const Request& request) {
 }
 
 NearestOptions nearest_options(const Request& request) {
-  return {eigen_options(request), *request.sigma, request.side, request.max_basis};
+  NearestOptions options;
+  static_cast<EigenOptions&>(options) = eigen_options(request);
+  options.sigma = *request.sigma;
+  options.limit_to(request.side);
+  options.max_basis = request.max_basis;
+  return options;
 }
 
 SingularOptions singular_options(const Request& request) {

@@ -174,8 +174,10 @@ void Certificate<T, Ctx>::find_missing(const Counted& counted, Index missing) {
   NearestOptions all;
   static_cast<EigenOptions&>(all) = options_;
   all.sigma = sign_ * counted.place.key;
-  all.side = options_.which == Which::smallest ? Side::below : Side::above;
+  all.limit_to(sign_ > 0 ? Side::below : Side::above);
   all.nev = counted.eigenvalues;
+  all.counts = sign_ > 0 ? LimitCounts{0, counted.eigenvalues}
+                         : LimitCounts{inverse_.rows() - counted.eigenvalues, inverse_.rows()};
   all.block_size = 0;
   all.checkpoint = {};
   const double passed = found_.history.empty() ? 0 : found_.history.back().seconds;

@@ -47,9 +47,9 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   /// The limit of the host memory of the factor.
   double max_bytes() const noexcept { return max_bytes_; }
 
-  /// Factors A − σB in place of the shift before. It cannot be interrupted. False if σ is an
-  /// eigenvalue to rounding, or if the library is not stable for this σ. The inverse cannot be
-  /// applied then. Throws `OutOfMemory`.
+  /// Factors A − σB in place of the shift before, unless that is σ. It cannot be interrupted. False
+  /// if σ is an eigenvalue to rounding, or if the library is not stable for this σ. The inverse
+  /// cannot be applied then. Throws `OutOfMemory`.
   bool factor(Ctx& context, double sigma);
 
   double shift() const noexcept;  ///< σ of the last factor
