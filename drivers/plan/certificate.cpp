@@ -47,7 +47,7 @@ PlannedChoice planned_count(const Request& request, const Facts& facts, const Fa
   if (facts.order() <= kAlwaysCounted) {
     return {"count of pairs", "by inertia", "the order is small"};
   }
-  return {"count of pairs", "by inertia where it costs little, or beside stiff rows", ""};
+  return {"count of pairs", "by inertia where it costs little, or next to stiff rows", ""};
 }
 
 }  // namespace heddle::detail

@@ -177,7 +177,7 @@ void add_own_options(RequestTable& table) {
       "whether the eigenvalues up to the last wanted one are counted after the solve, by the signs "
       "of the pivots of a factor of A - sigma B, and missing pairs found; inertia: always; no: "
       "never; auto: up to order 5000, where a factor costs less than a tenth of the solve, and "
-      "beside stiff rows",
+      "next to stiff rows",
       [](auto& r) -> auto& { return r.certify; },
       {{"auto", Certify::automatic}, {"inertia", Certify::inertia}, {"no", Certify::no}})
       .readers(kLobpcg | kBlockLanczos)

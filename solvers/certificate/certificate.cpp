@@ -166,7 +166,7 @@ template <Scalar T, class Ctx>
 void Certificate<T, Ctx>::find_missing(const Counted& counted, Index missing) {
   if (problem_.constraints.cols() > 0) {
     return refuse(SolveStatus::verification_failed, missing,
-                  "beside constraints an inverse does not find them");
+                  "an inverse does not find them with constraints");
   }
   if (counted.eigenvalues < options_.nev) {
     return refuse(SolveStatus::verification_failed, missing, "no certain factor finds them");

@@ -12,7 +12,7 @@ constexpr double kPart = 0.05;
 
 /// The same without such a distance: a part of the last value, or of ‖A‖/‖B‖ for a zero.
 constexpr double kPartOfValue = 1e-2;
-constexpr double kPartOfScale = 1e-10;
+constexpr double kPartOfScale = 1e-11;
 
 /// The factors on these distances in later attempts.
 constexpr double kBeyond[CountingPlaces::kAttempts] = {1, 1.6, 8, 64};
