@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/method_options.hpp>
 #include <heddle/drivers/plan/methods.hpp>
@@ -285,6 +286,7 @@ void check_kind(const Facts& facts, const Request& request, bool chosen) {
   check_constraints(request, facts);
   check_callables(request, facts);
   check_counts(request, facts);
+  check_certify(request, facts);
   check_distributed(request, facts);
 }
 

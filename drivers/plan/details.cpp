@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/details.hpp>
 #include <utility>
 
@@ -56,6 +57,10 @@ class Choices {
       add("held rows", fmt::format("{} are eliminated", plan_.held.count()),
           "large diagonal entries hold them, and they dominate the right-hand sides");
     }
+    const StagePlan& first = plan_.stages.front();
+    if (counts(first)) {
+      choices_.push_back(planned_count(first.request, plan_.facts, plan_.factor));
+    }
     const OrderChoice& order = plan_.row_order;
     add("row order", std::string(row_order_name(order.order)), order.reason);
     add("memory", describe_bytes(plan_.memory.device), "estimated peak");
@@ -66,6 +71,11 @@ class Choices {
   }
 
  private:
+  static bool counts(const StagePlan& stage) {
+    const Algorithm algorithm = stage.method->algorithm;
+    return algorithm == Algorithm::lobpcg || algorithm == Algorithm::block_lanczos;
+  }
+
   void add(std::string name, std::string value, std::string reason = "") {
     choices_.push_back({std::move(name), std::move(value), std::move(reason)});
   }

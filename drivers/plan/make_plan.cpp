@@ -1,5 +1,6 @@
 #include <heddle/drivers/inspect/inspect.hpp>
 #include <heddle/drivers/inspect/precision.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/row_order.hpp>
@@ -19,14 +20,16 @@ Facts facts_about(HostContext& host, const Machine& machine, const Problem& prob
   return facts;
 }
 
+FactorCost factor_cost(const Problem& problem) {
+  const CsrView<double, HostSpace> B = problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
+  return estimate_factor_cost(problem.A.view(), B);
+}
+
 MethodChoice method_for(const Machine& machine, const Problem& problem, const Facts& facts,
                         const Request& request) {
   MethodChoice choice = choose_method(request, facts, [&] {
-    const CsrView<double, HostSpace> B =
-        problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
     const double per_row = static_cast<double>(facts.A.nnz) / static_cast<double>(facts.order());
-    return InverseEstimate{estimate_factor_cost(problem.A.view(), B),
-                           problem.A.largest() * per_row};
+    return InverseEstimate{factor_cost(problem), problem.A.largest() * per_row};
   });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
@@ -62,6 +65,8 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& pr
   check_precision(problem, first.request);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
   check_memory(plan.memory, first.request, machine);
+  if (request.certify == Certify::inertia) plan.factor = factor_cost(problem);
+  check_certify_memory(first.request, plan.factor);
   plan.row_order = choose_row_order(host, machine, facts, problem.A, first.request,
                                     first.preconditioner, plan.memory.host, monitor);
   const Request settled = first.request;  // with the tolerance that was asked for

@@ -11,6 +11,10 @@ EigenOptions eigen_options(const Request& request) {
           request.checkpoint,   kFactorShare * host_memory_bytes()};
 }
 
+CertifyOptions certify_options(const Request& request) {
+  return {eigen_options(request), request.certify};
+}
+
 LobpcgOptions lobpcg_options(const Request& request) {
   return {eigen_options(request), request.refresh_interval};
 }

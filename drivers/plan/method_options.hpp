@@ -12,6 +12,7 @@
 namespace heddle::detail {
 
 EigenOptions eigen_options(const Request& request);
+CertifyOptions certify_options(const Request& request);
 LobpcgOptions lobpcg_options(const Request& request);
 /// `inner_solves`: whether products with B⁻¹ are iterative solves, compared with which a filter
 /// does not pay unless it was asked for.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/distributed/partition.hpp>
+#include <heddle/solvers/certificate/certificate.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
@@ -82,6 +83,9 @@ struct Request {
   std::optional<LanczosFilter> filter{};
   /// The library that factors A − σB or B for block Lanczos.
   FactorLibrary factorization = FactorLibrary::automatic;
+  /// LOBPCG and block Lanczos for an end of the spectrum: whether the eigenvalues up to the last
+  /// wanted one are counted after the solve, see `certified`.
+  Certify certify = Certify::automatic;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
   double damp = 0;  ///< least squares: δ ≥ 0, ‖b − A x‖² + δ²‖x‖² is minimised
   /// Block CG: whether the parts of right-hand sides along the known null vectors of A are removed.

@@ -175,6 +175,15 @@ void add_own_options(RequestTable& table) {
       .tuning()
       .option("--factorization")
       .aliases({"direct_solver", "linear_solver", "mat_solver_type"});
+  Row(table, "solver.certify",
+      "whether the eigenvalues up to the last wanted one are counted after the solve, by the signs "
+      "of the pivots of a factor of A - sigma B, and missing pairs found; inertia: always; no: "
+      "never; auto: up to order 5000, where a factor costs less than a tenth of the solve, and "
+      "next to stiff rows",
+      [](auto& r) -> auto& { return r.certify; },
+      {{"auto", Certify::automatic}, {"inertia", Certify::inertia}, {"no", Certify::no}})
+      .readers(kLobpcg | kBlockLanczos)
+      .option("--certify");
   Row(table, "solver.algorithm",
       "breakdown_free: one Krylov space for all columns; pseudo_block: one for each",
       [](auto& r) -> auto& { return r.algorithm; },

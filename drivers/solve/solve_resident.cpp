@@ -4,6 +4,7 @@
 #include <chrono>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/drivers/inspect/resident.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/resident.hpp>
@@ -59,9 +60,9 @@ HostCsrMatrix<T> pattern_on_host(CudaContext& context, HostContext& host,
 }
 #endif
 
-/// The estimated operations of a factorisation of A − σB, from patterns in host memory.
+/// The estimated cost of a factorisation of A − σB, from patterns in host memory.
 template <Scalar T, class Ctx>
-double factor_operations(Ctx& context, HostContext& host, const ResidentProblem<T, Ctx>& problem) {
+FactorCost factor_cost(Ctx& context, HostContext& host, const ResidentProblem<T, Ctx>& problem) {
   const auto pattern_of = [](const HostCsrMatrix<T>& A) {
     CsrView<double, HostSpace> pattern{A.rows(), A.cols(), A.view().nnz};
     pattern.row_offsets = A.view().row_offsets;
@@ -69,9 +70,9 @@ double factor_operations(Ctx& context, HostContext& host, const ResidentProblem<
     return pattern;
   };
   const HostCsrMatrix<T> A = pattern_on_host<T>(context, host, problem.A.view());
-  if (!problem.B) return estimate_factor_cost(pattern_of(A), {}).operations;
+  if (!problem.B) return estimate_factor_cost(pattern_of(A), {});
   const HostCsrMatrix<T> B = pattern_on_host<T>(context, host, problem.B->view());
-  return estimate_factor_cost(pattern_of(A), pattern_of(B)).operations;
+  return estimate_factor_cost(pattern_of(A), pattern_of(B));
 }
 
 template <Scalar T>
@@ -123,7 +124,7 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
   if (request.project_rhs) return from_copy("project_rhs asks for null vectors");
   const Machine machine = machine_of(device);
   MethodChoice choice = choose_method(
-      request, facts, [&] { return factor_operations(context, device.host(), problem); });
+      request, facts, [&] { return factor_cost(context, device.host(), problem).operations; });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   Request exact = choice.request;  // callables take blocks of either precision
   exact.precision = Precision::full;
@@ -138,6 +139,10 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
     if (!why.empty()) {
       return plan_for_copy(device, context, problem, plan.facts, request, why, monitor);
     }
+  }
+  if (request.certify == Certify::inertia) {
+    plan.factor = factor_cost(context, device.host(), problem);
+    check_certify_memory(first.request, plan.factor);
   }
   plan.row_order.reason = "arrays on a device keep their order";
   plan.memory = estimate_memory(plan.facts, first.request, first.preconditioner, true);

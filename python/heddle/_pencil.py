@@ -29,7 +29,7 @@ _DRAWS = 3  # of start vectors, for a solve that must find other vectors than an
 _DEPENDENT = 1e-3  # the part of a unit vector outside a subspace, below which it lies in it
 _NO_TIME = 1e-9  # seconds, for a solve that must not begin to iterate
 # Options that an interval does not read. A solve for pairs near a number reads the first one.
-_OF_ENDS = ("max_basis", "filter", "factorization")
+_OF_ENDS = ("max_basis", "filter", "factorization", "certify")
 _LAST = ("interrupted", "time_limit")  # statuses of a solve after which no other one is begun
 _EDGE = 0.02  # of the width of the spectrum, within which sigma counts as lying at an end
 

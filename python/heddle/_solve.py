@@ -48,6 +48,7 @@ class _Common(TypedDict, total=False):
     max_basis: int
     filter: str
     factorization: str
+    certify: str
     algorithm: str
     project_rhs: bool
     kernel: str
@@ -81,8 +82,8 @@ class Extras(_Common, total=False):
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
-        system), precision, max_basis, filter, factorization, algorithm, project_rhs, kernel, reorder,
-        cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
+        system), precision, max_basis, filter, factorization, certify, algorithm, project_rhs, kernel,
+        reorder, cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
         method does not read is refused. Without a method, those that only tune another one have no
         effect."""
 

@@ -15,6 +15,9 @@ struct FactorLibraryRow {
   bool on_device;           ///< whether it works in the memory of a GPU
   std::string_view licence;
   std::string_view cost;  ///< orders and speed
+  /// Of an indefinite factorisation: the costs per row of A of its order, per operation, and per
+  /// entry of L and column of a solve, in units of `FactorRates` on the host.
+  double row = 0, operation = 0, solve = 0;
 
   bool inertia() const noexcept { return make != nullptr; }
 };

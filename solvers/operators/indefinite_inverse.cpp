@@ -4,13 +4,13 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/inverse_factor.hpp>
 #include <heddle/solvers/factor/shifted_factor.hpp>
 #include <heddle/solvers/operators/indefinite_inverse.hpp>
 #include <vector>
 
 namespace heddle {
-
 template <Scalar T, class Ctx>
 IndefiniteInverse<T, Ctx>::IndefiniteInverse(Matrix A, Matrix B, double max_bytes)
     : LinearOperator<T, Ctx>(A.rows, A.cols), A_(A), B_(B), max_bytes_(max_bytes) {
@@ -22,6 +22,24 @@ IndefiniteInverse<T, Ctx>::IndefiniteInverse(Matrix A, Matrix B, double max_byte
 
 template <Scalar T, class Ctx>
 IndefiniteInverse<T, Ctx>::~IndefiniteInverse() = default;
+
+template <Scalar T, class Ctx>
+FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
+  if (!estimate_) {
+    const PhaseScope phase(context, Phase::analysis);
+    estimate_ = std::make_unique<const detail::FactorCost>(
+        detail::estimated_factor_cost<T>(context, A_, B_));
+  }
+  const detail::FactorLibraryRow& library = detail::indefinite_library();
+  const auto rows = static_cast<double>(A_.rows);
+  const auto products = [&](double cost) {
+    return detail::in_products<Ctx>(detail::kHostUnit<Ctx> * cost, rows,
+                                    static_cast<double>(A_.nnz));
+  };
+  return {estimate_->operations, detail::kIndefiniteBytes * estimate_->entries,
+          products(library.row * rows), products(library.operation * estimate_->operations),
+          products(library.solve * estimate_->entries)};
+}
 
 template <Scalar T, class Ctx>
 bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {

@@ -8,7 +8,17 @@
 namespace heddle {
 namespace detail {
 class ShiftedFactor;
+struct FactorCost;
 }  // namespace detail
+
+/// Estimates for a factor of A − σB, from the patterns of A and B alone.
+struct FactorEstimate {
+  double operations = 0;  ///< multiplications of one factorisation
+  double bytes = 0;       ///< host memory of the factor
+  double once = 0;        ///< the cost of ordering the rows, in products of A with one column
+  double factor = 0;      ///< the cost of one factorisation, in the same unit
+  double column = 0;      ///< the cost of a solve for one column, in the same unit
+};
 
 /// Y = (A − σB)⁻¹X for σ anywhere in the spectrum, by a factorisation L D Lᵀ on the host in double,
 /// with the number of eigenvalues below σ.
@@ -31,9 +41,15 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   explicit IndefiniteInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~IndefiniteInverse() override;
 
-  /// Factors A − σB in place of the shift before, unless that is σ. It cannot be interrupted. False if σ is an
-  /// eigenvalue to rounding, or if the library is not stable for this σ. The inverse cannot be
-  /// applied then. Throws `OutOfMemory`.
+  /// Estimates of the size and the cost of a factor. Takes time O(nnz) in the first call.
+  FactorEstimate estimate(Ctx& context);
+
+  /// The limit of the host memory of the factor.
+  double max_bytes() const noexcept { return max_bytes_; }
+
+  /// Factors A − σB in place of the shift before, unless that is σ. It cannot be interrupted. False
+  /// if σ is an eigenvalue to rounding, or if the library is not stable for this σ. The inverse
+  /// cannot be applied then. Throws `OutOfMemory`.
   bool factor(Ctx& context, double sigma);
 
   double shift() const noexcept;  ///< σ of the last factor
@@ -53,7 +69,8 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
  private:
   Matrix A_, B_;
   double max_bytes_;
-  std::unique_ptr<detail::ShiftedFactor> factor_;  // empty before the first factorisation
+  std::unique_ptr<detail::ShiftedFactor> factor_;       // empty before the first factorisation
+  std::unique_ptr<const detail::FactorCost> estimate_;  // empty before the first estimate
 };
 
 }  // namespace heddle
