@@ -1,5 +1,6 @@
 #include <heddle/drivers/inspect/inspect.hpp>
 #include <heddle/drivers/inspect/precision.hpp>
+#include <heddle/drivers/plan/buckling.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/row_order.hpp>
@@ -45,7 +46,8 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 }  // namespace
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
-                    const Request& request, const Monitor& monitor) {
+                    const Request& asked, const Monitor& monitor) {
+  const Request request = problem.geometric_stiffness ? load_factor_request(asked) : asked;
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;

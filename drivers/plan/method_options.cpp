@@ -19,8 +19,9 @@ IntervalOptions interval_options(const Request& request) {
   return {eigen_options(request), request.interval->lower, request.interval->upper};
 }
 
-NearestOptions nearest_options(const Request& request) {
-  return {eigen_options(request), *request.sigma, request.side, request.max_basis};
+NearestOptions nearest_options(const Request& request, bool buckling) {
+  return {eigen_options(request), *request.sigma, request.side.value_or(Side::both),
+          request.max_basis, buckling ? Definite::A : Definite::B};
 }
 
 SingularOptions singular_options(const Request& request) {

@@ -16,7 +16,8 @@ LobpcgOptions lobpcg_options(const Request& request);
 /// does not pay unless it was asked for.
 BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_solves = false);
 IntervalOptions interval_options(const Request& request);
-NearestOptions nearest_options(const Request& request);
+/// `buckling`: whether load factors are wanted.
+NearestOptions nearest_options(const Request& request, bool buckling);
 SingularOptions singular_options(const Request& request);
 BlockCgOptions block_cg_options(const Request& request);
 LeastSquaresOptions least_squares_options(const Request& request);
