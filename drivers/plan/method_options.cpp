@@ -20,8 +20,13 @@ IntervalOptions interval_options(const Request& request) {
 }
 
 NearestOptions nearest_options(const Request& request, bool buckling) {
-  return {eigen_options(request), *request.sigma, request.side.value_or(Side::both),
-          request.max_basis, buckling ? Definite::A : Definite::B};
+  NearestOptions options;
+  static_cast<EigenOptions&>(options) = eigen_options(request);
+  options.sigma = *request.sigma;
+  options.limit_to(request.side.value_or(Side::both));
+  options.max_basis = request.max_basis;
+  if (buckling) options.definite = Definite::A;
+  return options;
 }
 
 SingularOptions singular_options(const Request& request) {

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 
@@ -12,24 +15,81 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
-/// Searches for missing pairs, after which a result is not proven.
+/// Searches for missing pairs that find none, after which a result is not proven.
 constexpr Index kMostSearches = 8;
 
-/// The number of eigenvalues between the ends. Nothing if a factor is not certain.
+}  // namespace
+
+/// The numbers of eigenvalues below the ends. Nothing if a factor is not certain.
 template <Scalar T, class Ctx>
-std::optional<Index> counted(Ctx& context, IndefiniteInverse<T, Ctx>& inverse,
-                             const CountedInterval& ends) {
-  if (!inverse.factor(context, ends.lower)) return std::nullopt;
-  const Index below = inverse.below();
-  if (!inverse.factor(context, ends.upper)) return std::nullopt;
-  return inverse.below() - below;
+std::optional<LimitCounts> NearestSolve<T, Ctx>::counts_at(const CountedInterval& ends) {
+  LimitCounts counts = options_.counts.value_or(LimitCounts{});
+  const bool counted = options_.counts.has_value();
+  if (!counted || ends.lower != options_.lower) {
+    if (!inverse_.factor(context_, ends.lower)) return std::nullopt;
+    counts.lower = inverse_.below();
+  }
+  if (!counted || ends.upper != options_.upper) {
+    if (!inverse_.factor(context_, ends.upper)) return std::nullopt;
+    counts.upper = inverse_.below();
+  }
+  return counts;
 }
 
-}  // namespace
+/// Whether the basis shows fewer settled pairs between counted limits than there are, as of copies
+/// of a value, and all of its other pairs lie beyond the limits.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::lacks_copies() const {
+  const Target& target = pairs_.target;
+  if (!target.counted || std::ssize(pairs_.leading) >= awaited() || !leading_settled()) {
+    return false;
+  }
+  for (Index j = 0; j < s_->ritz.order(); ++j) {
+    if (std::find(pairs_.leading.begin(), pairs_.leading.end(), j) != pairs_.leading.end())
+      continue;
+    const double theta = s_->ritz.value(j);
+    const double residual = s_->ritz.residual(j);
+    if (target.has(pairs_.lambda_at(theta - residual)) ||
+        target.has(pairs_.lambda_at(theta + residual))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Locks the pairs that the basis shows. A search for the others is next.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::search_copies() {
+  const CountedInterval limits{options_.lower, options_.upper};
+  if (!verification_.measure_best(convergence_, true).residuals) {
+    strictness_ *= kStricter;
+    return;
+  }
+  const Index known = verification_.inside(limits);
+  const Index all = options_.counts->between();
+  if (known >= all || search_for(all - known, known)) return;
+  trouble_ = fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
+  engine_.end(SolveStatus::stagnated, trouble_);
+}
+
+/// A search for `missed` pairs is next, where it is not without prospects. `known`: pairs that are
+/// there.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::search_for(Index missed, Index known) {
+  searches_ = known > known_at_search_ ? 1 : searches_ + 1;
+  if (searches_ > kMostSearches) return false;
+  known_at_search_ = known;
+  missed_ = missed;
+  next_ = AfterNearest::search;
+  strictness_ *= kStricter;
+  return true;
+}
 
 /// Claims convergence if fresh products confirm all leading pairs, and the count finds no others.
 template <Scalar T, class Ctx>
 Claim NearestSolve<T, Ctx>::claim() {
+  if (next_ != AfterNearest::thick_restart) return Claim::none;
+  if (lacks_copies()) search_copies();
   if (next_ != AfterNearest::thick_restart || !all_settled()) return Claim::none;
   const Verdict verdict = verification_.measure_best(convergence_, true);
   if (!verdict.confirmed()) {
@@ -53,21 +113,20 @@ bool NearestSolve<T, Ctx>::count() {
     found.push_back(verification_.values()[place]);
   }
   for (const double part : kParts) {
-    const auto ends = interval_to_count(pairs_.target, found, verification_.others(), part);
+    const auto ends = wants_all()
+                          ? CountedInterval{options_.lower, options_.upper}
+                          : interval_to_count(pairs_.target, found, verification_.others(), part);
     if (!ends) return proven_ = true;
     if (engine_.stop_requested()) return true;
     engine_.begin_stage("counting eigenvalues");
-    const std::optional<Index> expected = counted(context_, inverse_, *ends);
-    if (!expected) continue;
+    const std::optional<LimitCounts> counts = counts_at(*ends);
+    if (!counts) continue;
+    const Index expected = counts->between();
     const Index known = verification_.inside(*ends);
-    proven_ = known == *expected;
+    proven_ = known == expected;
+    pairs_.numbers = *counts;
     if (proven_) return bounds_hold(*ends);
-    if (known >= *expected || searches_ == kMostSearches) return true;
-    ++searches_;
-    missed_ = *expected - known;
-    next_ = AfterNearest::search;
-    strictness_ *= kStricter;
-    return false;
+    return known >= expected || !search_for(expected - known, known);
   }
   return true;
 }
@@ -81,9 +140,15 @@ bool NearestSolve<T, Ctx>::bounds_hold(const CountedInterval& ends) {
   if (verification_.judge(convergence).confirmed()) return true;
   strictness_ *= kStricter;
   proven_ = false;
-  if (!inverse_.factor(context_, pairs_.shift)) {
-    engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-  }
+  factor_again();
+  return false;
+}
+
+/// Factors A − sB again after a count. Ends the solve if that fails.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::factor_again() {
+  if (inverse_.shift() == pairs_.shift || inverse_.factor(context_, pairs_.shift)) return true;
+  engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
   return false;
 }
 

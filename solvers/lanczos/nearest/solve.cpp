@@ -55,7 +55,10 @@ EigenConvergence convergence_of(const EigenProblem<T, Ctx>& problem,
 
 Target target_of(const EigenConvergence& convergence, const NearestOptions& options) {
   const double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
-  return {options.sigma, options.side, rounding, rounding, options.tolerance};
+  Target target{options.sigma, options.lower, options.upper, 0, rounding, options.tolerance};
+  target.counted = options.counts.has_value();
+  if (!target.counted) target.noise = rounding;
+  return target;
 }
 
 template <class Ctx>
@@ -107,8 +110,9 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
-  const NearestShape shape = nearest_shape(options_, n_, options_.nev);
   wanted_ = options_.nev;
+  if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
+  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
   if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
   if (shape.max_basis == 0) {
     return engine_.end(SolveStatus::indefinite,
@@ -116,24 +120,51 @@ void NearestSolve<T, Ctx>::plan() {
   }
   F_.emplace(context_, inverse_, problem_.B, shape.block);
   if (!place_shift(0)) return;
-  pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
-  if (pairs_.target.side == Side::below && pairs_.shift >= options_.sigma) {
-    wanted_ = std::min(wanted_, inverse_.below());
-  } else if (pairs_.target.side == Side::above && pairs_.shift <= options_.sigma) {
-    wanted_ = std::min(wanted_, n_ - inverse_.below());
+  if (!options_.counts) {
+    pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
+    if (pairs_.shift >= options_.upper) {
+      wanted_ = std::min(wanted_, inverse_.below());
+    } else if (pairs_.shift <= options_.lower) {
+      wanted_ = std::min(wanted_, n_ - inverse_.below());
+    }
   }
+  if (wanted_ > 0) make_storage(wanted_);
+  if (wanted_ > 0 && problem_.constraints.cols() > 0) take_given();
   if (wanted_ == 0) {
     proven_ = true;
     return engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
   }
-  make_storage(wanted_);
   start();
+}
+
+/// Measures the values of the eigenvectors that are known already.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::take_given() {
+  const ConstBlockView<T, Space> X = problem_.constraints;
+  EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
+  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
+  pairs_.given.assign(verifier.values().begin(), verifier.values().end());
+  if (options_.counts) {
+    wanted_ = std::min(wanted_, options_.counts->between() -
+                                    verification_.inside({options_.lower, options_.upper}));
+  }
+}
+
+/// Whether all pairs between counted limits are wanted.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::wants_all() const {
+  return options_.counts &&
+         wanted_ + std::count_if(pairs_.given.begin(), pairs_.given.end(),
+                                 [&](double value) { return pairs_.target.has(value); }) ==
+             options_.counts->between();
 }
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::make_storage(Index pairs) {
   s_.reset();
-  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs), problem_.B != nullptr);
+  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs + problem_.constraints.cols()),
+             problem_.B != nullptr);
   s_->verifier.norms().prepare(context_, problem_);
 }
 
@@ -145,7 +176,7 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
   double step = first_step;
   while (step <= std::max(first_step, kLargestStep * unit)) {
     // An eigenvalue at σ lies on both sides of it.
-    const double first = pairs_.target.side == Side::above ? -1 : 1;
+    const double first = options_.lower == options_.sigma ? -1 : 1;
     for (const double sign : {first, -first}) {
       if (engine_.stop_requested()) return engine_.end_as_requested(), false;
       pairs_.shift = options_.sigma + sign * step;
@@ -162,11 +193,12 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
   return false;
 }
 
-/// Starts from a random block that is orthogonal to the locked vectors.
+/// Starts from a random block that is orthogonal to the given and the locked vectors.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::start() {
   KrylovBasis<T, Ctx>& basis = s_->basis;
   basis.reset(problem_.B, options_.seed + result_.history.size());
+  if (problem_.constraints.cols() > 0) basis.lock(context_, problem_.constraints);
   if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
   stagnation_.restart(result_.iterations);
   left_ = std::numeric_limits<double>::infinity();
@@ -226,10 +258,14 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::all_settled() const {
-  return std::ssize(pairs_.leading) >= awaited() &&
-         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+bool NearestSolve<T, Ctx>::leading_settled() const {
+  return std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                      [&](Index j) { return settled(j); });
+}
+
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::all_settled() const {
+  return std::ssize(pairs_.leading) >= awaited() && leading_settled();
 }
 
 template <Scalar T, class Ctx>
@@ -291,7 +327,10 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::grow() {
   const auto locked = std::ssize(pairs_.locked);
   MultiVector<T, Space> kept(context_, rows_.local, std::max<Index>(locked, 1));
-  if (locked > 0) copy<T>(context_, s_->basis.locked_vectors(), kept.columns(0, locked));
+  if (locked > 0) {
+    const auto first = std::ssize(pairs_.given);
+    copy<T>(context_, s_->basis.locked_vectors().columns(first, locked), kept.columns(0, locked));
+  }
   const Index pairs = std::max(locked + awaited(), std::min(s_->shape.max_basis, n_ / 2));
   make_storage(pairs);
   if (locked > 0)
@@ -339,8 +378,9 @@ void NearestSolve<T, Ctx>::search() {
   pairs_.locked.clear();
   for (const double value : verification_.values()) pairs_.locked.push_back({value, kUnbounded});
   const Index needed = std::ssize(pairs_.locked) + missed_;
-  if (needed + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
-    const NearestShape larger = nearest_shape(options_, n_, needed);
+  const Index held = needed + problem_.constraints.cols();
+  if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
+    const NearestShape larger = nearest_shape(options_, n_, held);
     if (larger.max_basis == 0) {
       trouble_ =
           fmt::format("{} eigenvalues lie as near to sigma, more than a basis holds", needed);
@@ -353,10 +393,7 @@ void NearestSolve<T, Ctx>::search() {
     pairs_.verified = false;
   }
   pairs_.leading.clear();
-  if (!inverse_.factor(context_, pairs_.shift)) {
-    return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-  }
-  start();
+  if (factor_again()) start();
 }
 
 template <Scalar T, class Ctx>

@@ -38,6 +38,9 @@ class NearestSolve {
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
   std::string refutation() const { return s_->verifier.refutation(convergence_); }
+  /// The pairs of the last verification, after `run`.
+  const NearestPairs& pairs() const noexcept { return pairs_; }
+
   bool at_rounding() const { return convergence_.all_at_noise(result_.residuals); }
   bool stagnated();
 
@@ -59,11 +62,19 @@ class NearestSolve {
   bool stalls();
   void grow();
   void make_storage(Index pairs);
+  void take_given();
   bool take_ritz_pairs();
   bool settled(Index j) const;
+  bool leading_settled() const;
   bool all_settled() const;
   Index awaited() const;
+  bool wants_all() const;
   bool count();
+  std::optional<LimitCounts> counts_at(const CountedInterval& ends);
+  bool lacks_copies() const;
+  void search_copies();
+  bool search_for(Index missed, Index known);
+  bool factor_again();
   bool bounds_hold(const CountedInterval& ends);
   void write_reason();
 
@@ -82,9 +93,10 @@ class NearestSolve {
   std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;    // pairs of the result
-  Index missed_ = 0;    // pairs that the last count has shown to be missing
-  Index searches_ = 0;  // for missing pairs so far
+  Index wanted_ = 0;            // pairs of the result
+  Index missed_ = 0;            // pairs that the last count has shown to be missing
+  Index searches_ = 0;          // for missing pairs, in turn, that have found none
+  Index known_at_search_ = -1;  // pairs that were there when the last search began
   double strictness_ = 1;
   double left_ = 0;          // decades of the residuals of leading pairs above settling
   Index last_progress_ = 0;  // the cycle in which they last fell

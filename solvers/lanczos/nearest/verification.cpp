@@ -50,7 +50,10 @@ void NearestVerification<T, Ctx>::collect() {
   const auto leading = std::ssize(pairs_.leading);
   const Index k = s.basis.order();
   pairs_.count = locked + leading;
-  if (locked > 0) copy<T>(context_, s.basis.locked_vectors(), s.X.columns(0, locked));
+  if (locked > 0) {
+    const auto first = std::ssize(pairs_.given);
+    copy<T>(context_, s.basis.locked_vectors().columns(first, locked), s.X.columns(0, locked));
+  }
   if (leading == 0) return;
   const SmallView<double, HostSpace> Z = s.chosen.view(k, leading);
   const ConstSmallView<double, HostSpace> all = s.ritz.Z(k);
@@ -113,21 +116,25 @@ void NearestVerification<T, Ctx>::list_others() {
   }
 }
 
-/// Sets `ends_` to the ends of the count, beyond which other eigenvalues may lie, and to measured
-/// values outside of them, next to which others may lie.
+/// Sets `ends_` to the given values, to the ends of the count, beyond which other eigenvalues may
+/// lie, and to measured values outside of them, next to which others may lie.
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_ends() {
   ends_.clear();
   end_widths_.clear();
+  const auto add = [&](double value) {
+    ends_.push_back(value);
+    end_widths_.push_back(pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding);
+  };
+  for (const double value : pairs_.given) add(value);
   if (!pairs_.counted) return;
   for (const double end : {pairs_.counted->lower, pairs_.counted->upper}) {
+    if (!std::isfinite(end)) continue;
     ends_.push_back(end);
     end_widths_.push_back(0);
   }
   for (const double value : values()) {
-    if (pairs_.counted->has(value)) continue;
-    ends_.push_back(value);
-    end_widths_.push_back(pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding);
+    if (!pairs_.counted->has(value)) add(value);
   }
 }
 
@@ -155,7 +162,7 @@ void NearestVerification<T, Ctx>::bound_errors() {
     const bool known = !pairs_.counted || pairs_.counted->has(value);
     double error = bounds_.bound(j);
     if (!known) error = std::max(error, ritz.residual(j));
-    if (!pairs_.locked.empty()) error = theta;
+    if (!pairs_.locked.empty() || !pairs_.given.empty()) error = theta;
     all.push_back({value, error < theta ? error / (theta * (theta - error))
                                         : std::numeric_limits<double>::infinity()});
   }
@@ -205,11 +212,12 @@ std::vector<std::size_t> NearestVerification<T, Ctx>::best(Index wanted) const {
   return places;
 }
 
-/// The values of X between the ends.
 template <Scalar T, class Ctx>
 Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
+  const auto has = [&](double value) { return ends.has(value); };
   const std::span<const double> all = values();
-  return std::count_if(all.begin(), all.end(), [&](double value) { return ends.has(value); });
+  return std::count_if(all.begin(), all.end(), has) +
+         std::count_if(pairs_.given.begin(), pairs_.given.end(), has);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)        \

@@ -42,14 +42,16 @@ struct BoundedValue {
 struct NearestPairs {
   Target target;
   double shift = 0;                    ///< s
+  std::vector<double> given{};         ///< Rayleigh quotients of eigenvectors known already
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
   std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
   Index count = 0;                     ///< columns of X with pairs
   bool dense = false;                  ///< whether X holds all eigenvectors
   bool verified = false;               ///< whether X holds the pairs of the last cycle
-  /// Ends between which a count has found no other eigenvalues than the measured ones.
+  /// Ends between which a count has found no other eigenvalues than the measured and given ones.
   std::optional<CountedInterval> counted{};
+  LimitCounts numbers{};  ///< of eigenvalues below these ends
 
   /// λ = s + 1/θ.
   double lambda_at(double theta) const noexcept;
@@ -86,7 +88,7 @@ class NearestVerification {
   /// The places among these of the `wanted` nearest ones, nearest first.
   std::vector<std::size_t> best(Index wanted) const;
 
-  /// The number of these between the ends.
+  /// The number of these and of the given ones between the ends.
   Index inside(const CountedInterval& ends) const;
 
   /// Ritz values that stand for the eigenvalues next to the measured ones.
