@@ -192,9 +192,8 @@ Problem read_problem(HostContext& context, const Config& config, Problem begun,
       asymmetry.mass = symmetrize(context, named, ProblemPart::mass, *problem.B);
     }
     if (named.geometric_stiffness) {
-      Matrix& geometric = problem.geometric_stiffness.emplace(
-          load_matrix(context, *named.geometric_stiffness, "problem.geometric_stiffness",
-                      named.first_line));
+      Matrix& geometric = problem.geometric_stiffness.emplace(load_matrix(
+          context, *named.geometric_stiffness, "problem.geometric_stiffness", named.first_line));
       asymmetry.geometric_stiffness =
           symmetrize(context, named, ProblemPart::geometric_stiffness, geometric);
     }

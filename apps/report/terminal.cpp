@@ -71,8 +71,7 @@ std::string describe_load_factors(const Request& request) {
                                                         : "smallest load factors of both signs";
     return fmt::format("{} {}", request.nev, sign);
   }
-  return fmt::format("{} load factors nearest to {}{}", request.nev, *request.sigma,
-                     side_of(side));
+  return fmt::format("{} load factors nearest to {}{}", request.nev, *request.sigma, side_of(side));
 }
 
 /// A short description of the problem.
@@ -162,8 +161,8 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
     line("B", describe_matrix(*config.problem.mass, problem.n, *problem.mass_nnz));
   }
   if (problem.geometric_nnz) {
-    line("K_g", describe_matrix(*config.problem.geometric_stiffness, problem.n,
-                                *problem.geometric_nnz));
+    line("K_g",
+         describe_matrix(*config.problem.geometric_stiffness, problem.n, *problem.geometric_nnz));
   }
   const auto symmetrized = [&line](std::string_view name, const std::optional<double>& asymmetry) {
     if (!asymmetry) return;

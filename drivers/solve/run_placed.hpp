@@ -66,7 +66,8 @@ Solved<T, typename Ctx::Space> run_placed(Ctx& context, HostContext& host, Sourc
 template <class Ctx>
 void report_stage(const Device& device, Ctx& context, const PlanDetails& plan,
                   const StagePlan& stage, Solution& solution) {
-  if (plan.facts.B.given && !plan.facts.buckling) solution.frequencies = frequencies_of(solution.eigenvalues);
+  if (plan.facts.B.given && !plan.facts.buckling)
+    solution.frequencies = frequencies_of(solution.eigenvalues);
   if (solution.preconditioner_name.empty()) {
     solution.preconditioner_name = stage.preconditioner_name;
   }

@@ -18,6 +18,10 @@ constexpr double kStricter = 0.1;
 /// Searches for missing pairs that find none, after which a result is not proven.
 constexpr Index kMostSearches = 8;
 
+/// The parts of the size from which values count as infinite at which all others are counted, in
+/// the order in which they are tried.
+constexpr double kSharesOfFinite[] = {1, 1e-1, 1e-2, 1e-3, 1e-4};
+
 }  // namespace
 
 /// The numbers of eigenvalues below the ends. Nothing if a factor is not certain.
@@ -25,15 +29,66 @@ template <Scalar T, class Ctx>
 std::optional<LimitCounts> NearestSolve<T, Ctx>::counts_at(const CountedInterval& ends) {
   LimitCounts counts = options_.counts.value_or(LimitCounts{});
   const bool counted = options_.counts.has_value();
-  if (!counted || ends.lower != options_.lower) {
+  const auto known = [&](double end, double limit) {
+    return (counted && end == limit) || (end == 0 && pairs_.reciprocal);
+  };
+  if (!known(ends.lower, options_.lower)) {
     if (!inverse_.factor(context_, ends.lower)) return std::nullopt;
-    counts.lower = inverse_.below();
+    counts.lower = below();
   }
-  if (!counted || ends.upper != options_.upper) {
+  if (!known(ends.upper, options_.upper)) {
     if (!inverse_.factor(context_, ends.upper)) return std::nullopt;
-    counts.upper = inverse_.below();
+    counts.upper = below();
   }
   return counts;
+}
+
+/// The number of eigenvalues below the shift of the last factor. Where A is definite, from 0 on.
+template <Scalar T, class Ctx>
+Index NearestSolve<T, Ctx>::below() const {
+  return pairs_.reciprocal && inverse_.shift() < 0 ? -inverse_.below() : inverse_.below();
+}
+
+/// Ends the solve unless A is certainly positive definite, where it must be.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::check_definite() {
+  if (!pairs_.reciprocal) return true;
+  engine_.begin_stage("factoring A");
+  if (!inverse_.factor(context_, 0)) {
+    trouble_ = "A is not positive definite: it is singular to rounding";
+  } else if (inverse_.below() > 0) {
+    trouble_ =
+        fmt::format("A is not positive definite: it has {} negative eigenvalues", inverse_.below());
+  } else {
+    return true;
+  }
+  engine_.end(SolveStatus::indefinite, trouble_);
+  return false;
+}
+
+/// Where A is definite and a full basis shows fewer pairs than are wanted: counts those that exist.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::count_finite() {
+  if (!pairs_.reciprocal || counted_finite_ || !s_->basis.full() ||
+      std::ssize(pairs_.leading) >= awaited()) {
+    return;
+  }
+  counted_finite_ = true;
+  for (const double share : kSharesOfFinite) {
+    const double limit = share * pairs_.target.finite;
+    const CountedInterval all{std::max(options_.lower, -limit), std::min(options_.upper, limit)};
+    const std::optional<LimitCounts> counts = counts_at(all);
+    if (!counts) continue;
+    finite_ = pairs_.target.finite = limit;
+    wanted_ = std::min(wanted_, counts->between());
+    break;
+  }
+  if (wanted_ == 0) {
+    proven_ = true;
+    engine_.end(SolveStatus::converged, "no finite eigenvalue lies on the wanted side of sigma");
+  } else if (factor_again()) {
+    take_ritz_pairs();
+  }
 }
 
 /// Whether the basis shows fewer settled pairs between counted limits than there are, as of copies

@@ -32,6 +32,9 @@ void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<
           "the limits {} and {} need counts", options.lower, options.upper);
   require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
           options.nev);
+  require(options.definite == Definite::B || problem.B != nullptr, "a definite A needs a B");
+  require(options.definite == Definite::B || !options.counts,
+          "limits with counts do not go with a definite A");
   require(options.max_basis >= 0, "max_basis must not be negative, it is {}", options.max_basis);
   detail::require_eigen_options(require, options);
   detail::require_no_checkpoint(require, options);

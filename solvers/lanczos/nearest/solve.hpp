@@ -37,7 +37,9 @@ class NearestSolve {
   MonitorState shown(const IterationRecord& record) const;
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
-  std::string refutation() const { return s_->verifier.refutation(convergence_); }
+  std::string refutation() const {
+    return (pairs_.reciprocal ? "of 1/lambda: " : "") + s_->verifier.refutation(convergence_);
+  }
   /// The pairs of the last verification, after `run`.
   const NearestPairs& pairs() const noexcept { return pairs_; }
 
@@ -71,6 +73,10 @@ class NearestSolve {
   bool wants_all() const;
   bool count();
   std::optional<LimitCounts> counts_at(const CountedInterval& ends);
+  Index below() const;
+  bool check_definite();
+  void count_finite();
+  void order_result(const std::vector<std::size_t>& places);
   bool lacks_copies() const;
   void search_copies();
   bool search_for(Index missed, Index known);
@@ -82,6 +88,7 @@ class NearestSolve {
   const EigenProblem<T, Ctx>& problem_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
+  EigenProblem<T, Ctx> measured_;  // with A and B exchanged where A is definite
   RowRange rows_;
   Index n_;  // order of the problem
   Index applications_before_, solves_before_;
@@ -103,7 +110,9 @@ class NearestSolve {
   double worst_ = 0;         // scaled residual of the leading pairs
   bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
-  bool moved_ = false;  // whether s is not σ
+  bool moved_ = false;           // whether s is not σ
+  bool counted_finite_ = false;  // whether `count_finite` was tried
+  double finite_ = 0;            // the size up to which it has counted. 0: it has not
   bool proven_ = false;
   std::string trouble_;
 };
