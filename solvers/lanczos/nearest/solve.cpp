@@ -135,9 +135,9 @@ void NearestSolve<T, Ctx>::plan() {
   if (!place_shift(0)) return;
   if (!options_.counts) {
     pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
-    if (pairs_.reciprocal) {
-      wanted_ = std::min(wanted_, n_);
-    } else if (pairs_.shift >= options_.upper) {
+  }
+  if (!options_.counts && !pairs_.reciprocal) {
+    if (pairs_.shift >= options_.upper) {
       wanted_ = std::min(wanted_, inverse_.below());
     } else if (pairs_.shift <= options_.lower) {
       wanted_ = std::min(wanted_, n_ - inverse_.below());

@@ -224,13 +224,13 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   NearestStorage<T, Ctx>& s = *s_;
   const Block X = s.X.columns(0, pairs_.count);
   const Block BX = s.basis.scratch();
+  values_.clear();
   if (s.verifier.rayleigh_ritz(context_, problem_, Which::smallest, X, s.product.view(), BX) !=
       DenseFailure::none) {
     pairs_.count = 0;
     return {};
   }
   s.verifier.measure(context_, problem_, X, s.product.view(), BX);
-  values_.clear();
   for (Index j = 0; j < pairs_.count; ++j) {
     values_.push_back(pairs_.measured(s.verifier.values()[static_cast<std::size_t>(j)]));
   }
