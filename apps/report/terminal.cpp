@@ -63,15 +63,15 @@ std::string_view side_of(Side side) {
 }
 
 /// "4 smallest positive load factors", "4 load factors nearest to 2.5, above it".
-std::string describe_load_factors(const Request& request) {
+std::string describe_load_factors(const Request& request, Index nev) {
   const Side side = request.side.value_or(request.sigma ? Side::both : Side::above);
   if (!request.sigma) {
     const std::string_view sign = side == Side::above   ? "smallest positive load factors"
                                   : side == Side::below ? "negative load factors nearest to zero"
                                                         : "smallest load factors of both signs";
-    return fmt::format("{} {}", request.nev, sign);
+    return fmt::format("{} {}", nev, sign);
   }
-  return fmt::format("{} load factors nearest to {}{}", request.nev, *request.sigma, side_of(side));
+  return fmt::format("{} load factors nearest to {}{}", nev, *request.sigma, side_of(side));
 }
 
 /// A short description of the problem.
@@ -84,24 +84,25 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
   }
+  const Index asked = config.request.nev;
+  const Index nev = asked > 0 ? asked : EigenOptions{}.nev;
   if (finds_triplets(config)) {
-    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", config.request.nev,
+    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", nev,
                        chosen(config, "solver", "which"), problem.n, problem.cols);
   }
-  if (const std::optional<RealInterval>& interval = config.request.interval) {
-    return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
-                       interval->upper, config.request.nev);
-  }
   if (problem.geometric_nnz) {
-    return "A x = -lambda K_g x, " + describe_load_factors(config.request);
+    return "A x = -lambda K_g x, " + describe_load_factors(config.request, nev);
   }
   const char* const equation = problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x";
+  if (const std::optional<RealInterval>& interval = config.request.interval) {
+    return fmt::format("{}, all eigenpairs in [{}, {}]{}", equation, interval->lower,
+                       interval->upper, asked > 0 ? fmt::format(", at most {}", asked) : "");
+  }
   if (const std::optional<double>& sigma = config.request.sigma) {
-    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, config.request.nev, *sigma,
+    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, nev, *sigma,
                        side_of(config.request.side.value_or(Side::both)));
   }
-  return fmt::format("{}, {} {} eigenpairs", equation, config.request.nev,
-                     chosen(config, "solver", "which"));
+  return fmt::format("{}, {} {} eigenpairs", equation, nev, chosen(config, "solver", "which"));
 }
 
 /// The name of the algorithm, for solvers that offer several.

@@ -73,7 +73,7 @@ class PlacedProblem {
     if (facts.null_space && is_eigensolver(request.method)) {
       place_null_vectors(context, host, *facts.null_space, request.nev);
     }
-    if (request.sigma && is_eigensolver(request.method)) {
+    if (counts_by_factors(request)) {
       indefinite_inverse_.emplace(A_.matrix().whole(),
                                   B_ ? B_.matrix().whole() : CsrView<T, Space>{},
                                   kFactorShare * host_memory_bytes());
@@ -128,7 +128,7 @@ class PlacedProblem {
             guess_from_random_};
   }
 
-  /// (A − σB)⁻¹ of a request with a σ.
+  /// (A − σB)⁻¹ of a request that counts eigenvalues by factors.
   IndefiniteInverse<T, Ctx>& indefinite_inverse() { return *indefinite_inverse_; }
 
   /// The pair (A, Aᵀ) of a problem with `normal_equations`.
@@ -292,7 +292,7 @@ class PlacedProblem {
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
-  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // of a request with a σ
+  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // which counts eigenvalues
   bool inner_solves_ = false;  // whether B_inverse_ is an InverseOperator
   std::unique_ptr<OperatorPreconditioner<T, Ctx>> own_preconditioner_;  // that of the problem
   std::unique_ptr<PreconditionerSchedule<T, Ctx>> schedule_;            // null: none was made

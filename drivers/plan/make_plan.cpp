@@ -22,10 +22,12 @@ Facts facts_about(HostContext& host, const Machine& machine, const Problem& prob
 
 MethodChoice method_for(const Machine& machine, const Problem& problem, const Facts& facts,
                         const Request& request) {
-  MethodChoice choice = choose_method(request, facts, [&problem] {
+  MethodChoice choice = choose_method(request, facts, [&] {
     const CsrView<double, HostSpace> B =
         problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
-    return estimate_factor_cost(problem.A.view(), B).operations;
+    const double per_row = static_cast<double>(facts.A.nnz) / static_cast<double>(facts.order());
+    return InverseEstimate{estimate_factor_cost(problem.A.view(), B),
+                           problem.A.largest() * per_row};
   });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
@@ -47,7 +49,8 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
                     const Request& asked, const Monitor& monitor) {
-  const Request request = problem.geometric_stiffness ? load_factor_request(asked) : asked;
+  Request request = problem.geometric_stiffness ? load_factor_request(asked) : asked;
+  if (request.nev == 0 && !request.interval) request.nev = EigenOptions{}.nev;
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;

@@ -19,13 +19,19 @@ IntervalOptions interval_options(const Request& request) {
   return {eigen_options(request), request.interval->lower, request.interval->upper};
 }
 
+IntervalOptions sliced_options(const Request& request, Index n) {
+  IntervalOptions options = interval_options(request);
+  if (options.nev == 0) options.nev = n;
+  return options;
+}
+
 NearestOptions nearest_options(const Request& request, bool buckling) {
   NearestOptions options;
   static_cast<EigenOptions&>(options) = eigen_options(request);
   options.sigma = *request.sigma;
+  if (buckling) options.definite = Definite::A;
   options.limit_to(request.side.value_or(Side::both));
   options.max_basis = request.max_basis;
-  if (buckling) options.definite = Definite::A;
   return options;
 }
 

@@ -31,7 +31,7 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   explicit IndefiniteInverse(Matrix A, Matrix B = {}, double max_bytes = kDefaultMaxBytes);
   ~IndefiniteInverse() override;
 
-  /// Factors A − σB in place of the shift before. It cannot be interrupted. False if σ is an
+  /// Factors A − σB in place of the shift before, unless that is σ. It cannot be interrupted. False if σ is an
   /// eigenvalue to rounding, or if the library is not stable for this σ. The inverse cannot be
   /// applied then. Throws `OutOfMemory`.
   bool factor(Ctx& context, double sigma);

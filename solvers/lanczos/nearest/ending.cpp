@@ -112,39 +112,16 @@ void NearestSolve<T, Ctx>::finish() {
   result_.eigenvalues.clear();
   result_.residuals.clear();
   if (s_ && pairs_.verified) {
-    result_.orthogonality = s_->verifier.orthogonality();
     std::vector<std::size_t> places = verification_.best(wanted_);
     const std::span<const double> values = verification_.values();
     std::sort(places.begin(), places.end(), [&](std::size_t i, std::size_t j) {
       return pairs_.reciprocal ? std::abs(values[i]) < std::abs(values[j]) : i < j;
     });
-    order_result(places);
+    verification_.report(convergence_, places, result_);
   }
   if (s_) result_.orthogonalization = s_->basis.counts();
   result_.eigenvectors = s_ ? std::move(s_->X) : MultiVector<T, Space>(context_, rows_.local, 0);
   write_reason();
-}
-
-/// Makes the pairs at these places of X those of the result.
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::order_result(const std::vector<std::size_t>& places) {
-  const EigenVerifier<T, Ctx>& verifier = s_->verifier;
-  const bool ascending = std::is_sorted(places.begin(), places.end());
-  MultiVector<T, Space> ordered;
-  if (!ascending) ordered = MultiVector<T, Space>(context_, rows_.local, std::ssize(places));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::size_t j = places[i];
-    result_.eigenvalues.push_back(verification_.values()[j]);
-    result_.residuals.push_back(
-        convergence_.scaled_residual(verifier.values()[j], verifier.residuals()[j]));
-    result_.error_bounds.push_back(verification_.error(j));
-    result_.limited_by_rounding.push_back(verifier.limited()[j]);
-    result_.converged.push_back(verifier.passed()[j]);
-    if (ascending && i == j) continue;
-    copy<T>(context_, s_->X.columns(static_cast<Index>(j), 1),
-            (ascending ? s_->X : ordered).columns(static_cast<Index>(i), 1));
-  }
-  if (!ascending) s_->X = std::move(ordered);
 }
 
 template <Scalar T, class Ctx>

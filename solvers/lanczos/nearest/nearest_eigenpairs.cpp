@@ -26,7 +26,8 @@ void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<
           "sigma must lie between the limits {} and {}, it is {}", options.lower, options.upper,
           options.sigma);
   const auto needs_no_count = [&](double limit) {
-    return std::isinf(limit) || limit == options.sigma;
+    return std::isinf(limit) || limit == options.sigma ||
+           (limit == 0 && options.definite == Definite::A);
   };
   require(options.counts || (needs_no_count(options.lower) && needs_no_count(options.upper)),
           "the limits {} and {} need counts", options.lower, options.upper);

@@ -39,11 +39,13 @@ struct NearestOptions : EigenOptions {
   Index max_basis = 0;  ///< columns of the basis before a restart. 0: chosen from nev and b
   Definite definite = Definite::B;  ///< the definite matrix
 
-  /// Sets the limits to those of one side of `sigma`, or of both.
+  /// Sets the limits to those of one side of `sigma`, or of both. For a definite A, which must have
+  /// been set, one side of a σ ≠ 0 reaches no farther than 0.
   void limit_to(Side side) noexcept {
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    lower = side == Side::above ? sigma : -kNone;
-    upper = side == Side::below ? sigma : kNone;
+    const double far = definite == Definite::A && sigma != 0 ? 0 : kNone;
+    lower = side == Side::above ? sigma : side == Side::below && sigma > 0 ? -far : -kNone;
+    upper = side == Side::below ? sigma : side == Side::above && sigma < 0 ? far : kNone;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/dense_solve.hpp>
+#include <heddle/solvers/lanczos/nearest/counts.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <limits>
 #include <utility>
@@ -80,6 +81,14 @@ void end_if_lost(Engine<Ctx>& engine, const FrontStatus& status) {
   }
 }
 
+/// Whether the first θ is so large that rounding spoils other leading pairs.
+template <Scalar T>
+bool shift_is_too_near(const LanczosRitz& ritz, const NearestPairs& pairs, Index awaited) {
+  if (pairs.leading.empty() || std::ssize(pairs.leading) != awaited) return false;
+  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+  return largest > kWidest<T> * std::abs(ritz.value(pairs.leading.back()));
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -125,7 +134,11 @@ void NearestSolve<T, Ctx>::plan() {
   wanted_ = options_.nev;
   if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
   const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
-  if (!check_definite()) return;
+  if (pairs_.reciprocal) {
+    engine_.begin_stage("factoring A");
+    trouble_ = not_definite<T, Ctx>(context_, inverse_);
+    if (!trouble_.empty()) return engine_.end(SolveStatus::indefinite, trouble_);
+  }
   if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
   if (shape.max_basis == 0) {
     return engine_.end(SolveStatus::indefinite,
@@ -135,44 +148,20 @@ void NearestSolve<T, Ctx>::plan() {
   if (!place_shift(0)) return;
   if (!options_.counts) {
     pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
-  }
-  if (!options_.counts && !pairs_.reciprocal) {
-    if (pairs_.shift >= options_.upper) {
-      wanted_ = std::min(wanted_, inverse_.below());
-    } else if (pairs_.shift <= options_.lower) {
-      wanted_ = std::min(wanted_, n_ - inverse_.below());
-    }
+    wanted_ = std::min(wanted_, most_between<T, Ctx>(inverse_, options_, n_));
   }
   if (wanted_ > 0) make_storage(wanted_);
-  if (wanted_ > 0 && problem_.constraints.cols() > 0) take_given();
+  if (wanted_ > 0 && problem_.constraints.cols() > 0) {
+    verification_.take_given();
+    if (options_.counts) {
+      wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
+    }
+  }
   if (wanted_ == 0) {
     proven_ = true;
     return engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
   }
   start();
-}
-
-/// Measures the values of the eigenvectors that are known already.
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::take_given() {
-  const ConstBlockView<T, Space> X = problem_.constraints;
-  EigenVerifier<T, Ctx>& verifier = s_->verifier;
-  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
-  verifier.measure(context_, measured_, X, s_->product.view(), s_->basis.scratch());
-  for (const double value : verifier.values()) pairs_.given.push_back(pairs_.measured(value));
-  if (options_.counts) {
-    wanted_ = std::min(wanted_, options_.counts->between() -
-                                    verification_.inside({options_.lower, options_.upper}));
-  }
-}
-
-/// Whether all pairs between counted limits are wanted.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::wants_all() const {
-  return options_.counts &&
-         wanted_ + std::count_if(pairs_.given.begin(), pairs_.given.end(),
-                                 [&](double value) { return pairs_.target.has(value); }) ==
-             options_.counts->between();
 }
 
 template <Scalar T, class Ctx>
@@ -240,7 +229,7 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
 /// The number of pairs that the basis is to show in addition to the locked ones.
 template <Scalar T, class Ctx>
 Index NearestSolve<T, Ctx>::awaited() const {
-  return missed_ > 0 ? missed_ : wanted_;
+  return missing_.count > 0 ? missing_.count : wanted_;
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -255,7 +244,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   pairs_.ritz_values.clear();
   for (Index j = 0; j < s_->ritz.order(); ++j)
     pairs_.ritz_values.push_back(pairs_.lambda_at(s_->ritz.value(j)));
-  if (finite_ == 0) pairs_.limit_to_finite(pairs_.ritz_values);
+  if (!pairs_.finite_counted) pairs_.limit_to_finite(pairs_.ritz_values);
   pairs_.leading.clear();
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
     pairs_.leading.push_back(static_cast<Index>(j));
@@ -276,14 +265,10 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::leading_settled() const {
-  return std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
-                     [&](Index j) { return settled(j); });
-}
-
-template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::all_settled() const {
-  return std::ssize(pairs_.leading) >= awaited() && leading_settled();
+  return std::ssize(pairs_.leading) >= awaited() &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
 }
 
 template <Scalar T, class Ctx>
@@ -292,21 +277,23 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  count_finite();
-  if (engine_.ended()) return;
-  next_ = shift_is_too_near() ? AfterNearest::move_shift
-          : stalls()          ? AfterNearest::grow
-                              : AfterNearest::thick_restart;
-}
-
-/// Whether the first θ is so large that rounding spoils other leading pairs.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::shift_is_too_near() const {
-  if (pairs_.leading.empty()) return false;
-  const LanczosRitz& ritz = s_->ritz;
-  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double least = std::abs(ritz.value(pairs_.leading.back()));
-  return std::ssize(pairs_.leading) == awaited() && largest > kWidest<T> * least;
+  const bool lacks = std::ssize(pairs_.leading) < awaited() && s_->basis.full();
+  if (pairs_.reciprocal && lacks && !pairs_.finite_counted) {
+    const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
+    wanted_ = std::min(wanted_, finite.value_or(wanted_));
+    if (wanted_ == 0) {
+      proven_ = true;
+      return engine_.end(SolveStatus::converged,
+                         "no finite eigenvalue lies on the wanted side of sigma");
+    }
+    if (!inverse_.factor(context_, pairs_.shift)) {
+      return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+    }
+    take_ritz_pairs();
+  }
+  next_ = shift_is_too_near<T>(s_->ritz, pairs_, awaited()) ? AfterNearest::move_shift
+          : stalls()                                        ? AfterNearest::grow
+                                                            : AfterNearest::thick_restart;
 }
 
 template <Scalar T, class Ctx>
@@ -397,7 +384,7 @@ void NearestSolve<T, Ctx>::search() {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   pairs_.locked.clear();
   for (const double value : verification_.values()) pairs_.locked.push_back({value, kUnbounded});
-  const Index needed = std::ssize(pairs_.locked) + missed_;
+  const Index needed = std::ssize(pairs_.locked) + missing_.count;
   const Index held = needed + problem_.constraints.cols();
   if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
     const NearestShape larger = nearest_shape(options_, n_, held);
@@ -413,7 +400,10 @@ void NearestSolve<T, Ctx>::search() {
     pairs_.verified = false;
   }
   pairs_.leading.clear();
-  if (factor_again()) start();
+  if (!inverse_.factor(context_, pairs_.shift)) {
+    return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+  }
+  start();
 }
 
 template <Scalar T, class Ctx>

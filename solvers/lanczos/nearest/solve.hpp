@@ -60,28 +60,15 @@ class NearestSolve {
   void thick_restart();
   void search();
   void move_shift();
-  bool shift_is_too_near() const;
   bool stalls();
   void grow();
   void make_storage(Index pairs);
-  void take_given();
   bool take_ritz_pairs();
   bool settled(Index j) const;
-  bool leading_settled() const;
   bool all_settled() const;
   Index awaited() const;
-  bool wants_all() const;
   bool count();
-  std::optional<LimitCounts> counts_at(const CountedInterval& ends);
-  Index below() const;
-  bool check_definite();
-  void count_finite();
-  void order_result(const std::vector<std::size_t>& places);
-  bool lacks_copies() const;
   void search_copies();
-  bool search_for(Index missed, Index known);
-  bool factor_again();
-  bool bounds_hold(const CountedInterval& ends);
   void write_reason();
 
   Ctx& context_;
@@ -100,19 +87,15 @@ class NearestSolve {
   std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;            // pairs of the result
-  Index missed_ = 0;            // pairs that the last count has shown to be missing
-  Index searches_ = 0;          // for missing pairs, in turn, that have found none
-  Index known_at_search_ = -1;  // pairs that were there when the last search began
+  Index wanted_ = 0;  // pairs of the result
+  MissingPairs missing_;
   double strictness_ = 1;
   double left_ = 0;          // decades of the residuals of leading pairs above settling
   Index last_progress_ = 0;  // the cycle in which they last fell
   double worst_ = 0;         // scaled residual of the leading pairs
   bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
-  bool moved_ = false;           // whether s is not σ
-  bool counted_finite_ = false;  // whether `count_finite` was tried
-  double finite_ = 0;            // the size up to which it has counted. 0: it has not
+  bool moved_ = false;  // whether s is not σ
   bool proven_ = false;
   std::string trouble_;
 };

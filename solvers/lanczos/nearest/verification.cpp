@@ -15,6 +15,8 @@ constexpr std::size_t kOthers = 16;
 /// Where A is definite, values count as infinite that are this many times as large as the smallest
 /// one. Rounding in the larger ones then costs ten of sixteen digits.
 constexpr double kInfinite = 1e10;
+/// Searches for missing pairs that find none, after which there are no more.
+constexpr Index kMostSearches = 8;
 
 }  // namespace
 
@@ -54,6 +56,39 @@ double NearestPairs::measured_error(double lambda, double error) const noexcept 
   if (!reciprocal) return error;
   const double size = std::abs(lambda);
   return error < size ? error / (size * (size - error)) : std::numeric_limits<double>::infinity();
+}
+
+Index NearestPairs::given_between() const {
+  return std::count_if(given.begin(), given.end(), [&](double value) { return target.has(value); });
+}
+
+bool NearestPairs::others_rest(const LanczosRitz& ritz) const {
+  for (Index j = 0; j < ritz.order(); ++j) {
+    if (std::find(leading.begin(), leading.end(), j) != leading.end()) continue;
+    const double theta = ritz.value(j);
+    const double residual = ritz.residual(j);
+    if (target.has(lambda_at(theta - residual)) || target.has(lambda_at(theta + residual))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool MissingPairs::begin(Index missed, Index there) {
+  searches = there > known ? 1 : searches + 1;
+  if (searches > kMostSearches) return false;
+  known = there;
+  count = missed;
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::take_given() {
+  const ConstBlockView<T, Space> X = problem_.constraints;
+  EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
+  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
+  for (const double value : verifier.values()) pairs_.given.push_back(pairs_.measured(value));
 }
 
 template <Scalar T, class Ctx>
@@ -240,8 +275,28 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
 }
 
 template <Scalar T, class Ctx>
-double NearestVerification<T, Ctx>::error(std::size_t j) const {
-  return pairs_.measured_error(s_->verifier.values()[j], s_->verifier.errors()[j]);
+void NearestVerification<T, Ctx>::report(const EigenConvergence& convergence,
+                                         const std::vector<std::size_t>& places,
+                                         EigenResult<T, Space>& result) {
+  const EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  result.orthogonality = verifier.orthogonality();
+  MultiVector<T, Space>& X = s_->X;
+  const bool ascending = std::is_sorted(places.begin(), places.end());
+  MultiVector<T, Space> ordered;
+  if (!ascending) ordered = MultiVector<T, Space>(context_, X.rows(), std::ssize(places));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t j = places[i];
+    const double value = verifier.values()[j];
+    result.eigenvalues.push_back(values_[j]);
+    result.residuals.push_back(convergence.scaled_residual(value, verifier.residuals()[j]));
+    result.error_bounds.push_back(pairs_.measured_error(value, verifier.errors()[j]));
+    result.limited_by_rounding.push_back(verifier.limited()[j]);
+    result.converged.push_back(verifier.passed()[j]);
+    if (ascending && i == j) continue;
+    copy<T>(context_, X.columns(static_cast<Index>(j), 1),
+            (ascending ? X : ordered).columns(static_cast<Index>(i), 1));
+  }
+  if (!ascending) X = std::move(ordered);
 }
 
 /// The places of the wanted values among those of X, the nearest to σ first.

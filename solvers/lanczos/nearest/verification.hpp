@@ -43,6 +43,7 @@ struct NearestPairs {
   Target target;
   double shift = 0;                    ///< s
   bool reciprocal = false;             ///< whether A is definite, and 1/λ are measured
+  bool finite_counted = false;         ///< whether `count_finite` has set `target.finite`
   std::vector<double> given{};         ///< Rayleigh quotients of eigenvectors known already
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
@@ -65,6 +66,24 @@ struct NearestPairs {
 
   /// The error of `measured` for one of up to `error` in λ, or the other way round.
   double measured_error(double lambda, double error) const noexcept;
+
+  /// The number of given values between the limits.
+  Index given_between() const;
+
+  /// Whether the Ritz pairs other than the leading ones show no value between the limits:
+  /// θ ± ‖F x − θ x‖ lies beyond them.
+  bool others_rest(const LanczosRitz& ritz) const;
+};
+
+/// The searches for pairs that counts have shown to be missing.
+struct MissingPairs {
+  Index count = 0;     ///< the number that the last count has shown to be missing
+  Index searches = 0;  ///< in turn, that have found none
+  Index known = -1;    ///< pairs that were there when the last one began
+
+  /// Whether a search for `missed` pairs has prospects, with `there` pairs known, and takes it for
+  /// begun.
+  bool begin(Index missed, Index there);
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
@@ -86,6 +105,9 @@ class NearestVerification {
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
 
+  /// Measures the values of the constraints, which are eigenvectors known already.
+  void take_given();
+
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
   Verdict measure(const EigenConvergence& convergence);
 
@@ -95,8 +117,9 @@ class NearestVerification {
   /// λ of the measured pairs, in the order of the columns of X: ascending, or descending 1/λ.
   std::span<const double> values() const noexcept { return values_; }
 
-  /// A bound of the error of λ of pair j.
-  double error(std::size_t j) const;
+  /// Makes the pairs at these places those of `result`.
+  void report(const EigenConvergence& convergence, const std::vector<std::size_t>& places,
+              EigenResult<T, Space>& result);
 
   /// The places among these of the `wanted` nearest ones, nearest first.
   std::vector<std::size_t> best(Index wanted) const;

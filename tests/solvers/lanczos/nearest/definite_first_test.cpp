@@ -54,8 +54,8 @@ NearestOptions options_for(Index nev, double sigma, Side side) {
   NearestOptions options;
   options.nev = nev;
   options.sigma = sigma;
-  options.limit_to(side);
   options.definite = Definite::A;
+  options.limit_to(side);
   return options;
 }
 
