@@ -52,6 +52,7 @@ void print(const CommandLine& line, const std::string& text) {
 void print_table(const CommandLine& line, const Config& config, const Solution& result) {
   const SolverType solver = config.request.method;
   TableStyle style{config.output.unit};
+  if (config.problem.geometric_stiffness) style.eigenvalue = "load factor";
   const std::string plain = result_table(result, solver, style);
   const bool on_stderr = line.json == kStandardOutput;
   style.bold = shows_bold(on_stderr ? STDERR_FILENO : STDOUT_FILENO);
@@ -78,6 +79,7 @@ ProblemFacts facts(Device& device, const Problem& input, const SolvePlan& plan) 
   problem.cols = input.A.cols();
   problem.nnz = input.A.nnz();
   if (input.B) problem.mass_nnz = input.B->nnz();
+  if (input.geometric_stiffness) problem.geometric_nnz = input.geometric_stiffness->nnz();
   problem.constraints = input.constraints.cols();
   problem.initial_guess = input.initial_guess.cols();
   problem.rhs = input.rhs.cols();
@@ -233,6 +235,7 @@ ExitCode carry_out(Run& run) {
   report.problem = facts(device, input, plan);
   report.problem.asymmetry = asymmetry.matrix;
   report.problem.mass_asymmetry = asymmetry.mass;
+  report.problem.geometric_asymmetry = asymmetry.geometric_stiffness;
   report.seconds.load = seconds_since(run.start);
   prepare_checkpoint(config, run.line.resume, input, report.problem, result_file_names());
   plan = detail::with_checkpoint(plan, config.request.checkpoint);

@@ -79,10 +79,11 @@ struct RhsConfig {
   std::string describe() const;
 };
 
-/// The problem A x = λ B x, A X = B, or min ‖B − A X‖.
+/// The problem A x = λ B x, A x = −λ K_g x, A X = B, or min ‖B − A X‖.
 struct ProblemConfig {
-  MatrixSource matrix;               ///< A, before the transform
-  std::optional<MatrixSource> mass;  ///< B; none: the identity
+  MatrixSource matrix;                              ///< A, before the transform
+  std::optional<MatrixSource> mass;                 ///< B; none: the identity
+  std::optional<MatrixSource> geometric_stiffness;  ///< K_g, for load factors
   Transform transform = Transform::none;
   EdgeWeights weights = EdgeWeights::stored;  ///< of the graph Laplacians
   Symmetrize symmetrize = Symmetrize::none;

@@ -114,6 +114,19 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
+  add("problem.geometric_stiffness",
+      "K_g of a structure with the stiffness A under a reference load, given like A: the "
+      "eigenvalues are the load factors lambda of A x = -lambda K_g x, smallest first, positive "
+      "ones unless solver.side says both or below; A positive definite")
+      .file()
+      .section()
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .option("--buckling")
+      .aliases({"K_g", "KG", "geometric", "stress_stiffness", "initial_stress", "buckling"});
+  matrix("problem.geometric_stiffness", [](Config& config) -> MatrixSource& {
+    std::optional<MatrixSource>& geometric = config.problem.geometric_stiffness;
+    return geometric ? *geometric : geometric.emplace();
+  });
   transforms();
   add("problem.first_line",
       "what the first line of an edge list holds: an edge, or the sizes of the list; auto: an "
@@ -199,8 +212,8 @@ void Schema::transforms() {
       .option("--weights");
   add("problem.symmetrize",
       "true: a graph Laplacian takes a directed graph, both directions of an edge get the larger "
-      "of the two weights; average: (A + A^T)/2 in place of A and of the mass matrix, which "
-      "printing has made unsymmetric")
+      "of the two weights; average: (A + A^T)/2 in place of A, and the same of the other matrix, "
+      "which printing has made unsymmetric")
       .choice<Symmetrize>({{"true", Symmetrize::larger},
                            {"false", Symmetrize::none},
                            {"average", Symmetrize::average}},

@@ -113,13 +113,14 @@ class ValueRows {
         values_(result.singular_values.empty() ? result.eigenvalues : result.singular_values),
         unit_(unit_of(style.unit)),
         bold_(style.bold),
+        eigenvalue_(style.eigenvalue),
         frequencies_(!result.frequencies.empty() && style.unit != FrequencyUnit::none) {}
 
   std::string head() const {
     const std::string first =
         frequencies_ ? fmt::format("  {:>12}  {:>9}", unit_.head, "±") : std::string();
     return fmt::format("{:>5}{}  {:>22}  {:>9}  {:>9}\n", "", first,
-                       result_.singular_values.empty() ? "eigenvalue" : "singular value", "±",
+                       result_.singular_values.empty() ? eigenvalue_ : "singular value", "±",
                        "residual");
   }
 
@@ -186,6 +187,7 @@ class ValueRows {
   const std::vector<double>& values_;
   Unit unit_;
   bool bold_;
+  std::string_view eigenvalue_;
   bool frequencies_;
 };
 

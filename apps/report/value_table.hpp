@@ -22,6 +22,7 @@ struct Table {
 struct TableStyle {
   FrequencyUnit unit = FrequencyUnit::cycles;
   bool bold = false;  ///< whether certain digits are bold, in rows where others are shown
+  std::string_view eigenvalue = "eigenvalue";  ///< the name of eigenvalues
 };
 
 /// The mark of row i if it has not converged. A solve that converged has no such rows, whatever its

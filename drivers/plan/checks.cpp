@@ -136,11 +136,11 @@ void check_transpose(const MatrixShape& A, const MatrixShape& A_transposed) {
 }
 
 void check_order_of_mass(const Facts& facts) {
-  check_square(ProblemPart::mass, facts.B.rows, facts.B.cols);
+  const ProblemPart part = part_of_B(facts.buckling);
+  check_square(part, facts.B.rows, facts.B.cols);
   if (facts.B.rows == facts.order()) return;
-  throw ProblemError(ProblemPart::mass,
-                     fmt::format("the mass matrix has order {}, the matrix has order {}",
-                                 facts.B.rows, facts.order()));
+  throw ProblemError(part, fmt::format("{} has order {}, the matrix has order {}",
+                                       name_of_B(facts.buckling), facts.B.rows, facts.order()));
 }
 
 /// Rejects requests and problems that do not work with a callable, of which only products are

@@ -135,7 +135,8 @@ MethodChoice choose_method(const Request& request, const Facts& facts,
       choice.reason = "an interval is given";
     } else if (request.sigma) {
       choice.request.method = Method::block_lanczos;
-      choice.reason = "pairs nearest to sigma are wanted";
+      choice.reason =
+          facts.buckling ? "load factors are wanted" : "pairs nearest to sigma are wanted";
     } else if (facts.constraints.cols > 0) {
       choice.request.method = Method::lobpcg;
       choice.reason = "constraints are given";

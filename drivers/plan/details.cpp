@@ -35,6 +35,20 @@ std::string describe_mass(const Facts& facts) {
   return text;
 }
 
+std::string describe_load_factors(const Request& request) {
+  const Side side = request.side.value_or(Side::both);
+  const std::string_view which = side == Side::both    ? "of both signs"
+                                 : side == Side::above ? "above it"
+                                                       : "below it";
+  if (*request.sigma != 0) {
+    return fmt::format("nearest to {}{}", *request.sigma,
+                       side == Side::both ? "" : fmt::format(", {}", which));
+  }
+  return fmt::format("nearest to zero, {}", side == Side::above   ? "positive"
+                                            : side == Side::below ? "negative"
+                                                                  : which);
+}
+
 std::string describe_scaling(const ProblemScaling& scaling) {
   if (scaling.changes_nothing()) return "none";
   if (!scaling.graded()) return fmt::format("A by 2^{}, B by 2^{}", scaling.A, scaling.B);
@@ -83,7 +97,12 @@ class Choices {
   void findings() {
     const Facts& facts = plan_.facts;
     add("matrix", describe_shape(facts.A));
-    if (facts.B.given) add("mass", describe_mass(facts));
+    if (facts.buckling) {
+      add("geometric stiffness", describe_shape(facts.B));
+      add("load factors", describe_load_factors(plan_.stages.front().request));
+    } else if (facts.B.given) {
+      add("mass", describe_mass(facts));
+    }
     if (facts.null_space) {
       add("null vectors", std::to_string(facts.null_space->dimension),
           facts.null_space->complete ? "the graph of A shows them: they span its null space"

@@ -1,5 +1,6 @@
 #include <heddle/drivers/inspect/inspect.hpp>
 #include <heddle/drivers/inspect/precision.hpp>
+#include <heddle/drivers/plan/buckling.hpp>
 #include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
@@ -51,7 +52,7 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
                     const Request& asked, const Monitor& monitor) {
-  Request request = asked;
+  Request request = problem.geometric_stiffness ? load_factor_request(asked) : asked;
   if (request.nev == 0 && !request.interval) request.nev = EigenOptions{}.nev;
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};

@@ -29,11 +29,12 @@ IntervalOptions sliced_options(const Request& request, Index n) {
   return options;
 }
 
-NearestOptions nearest_options(const Request& request) {
+NearestOptions nearest_options(const Request& request, bool buckling) {
   NearestOptions options;
   static_cast<EigenOptions&>(options) = eigen_options(request);
   options.sigma = *request.sigma;
-  options.limit_to(request.side);
+  if (buckling) options.definite = Definite::A;
+  options.limit_to(request.side.value_or(Side::both));
   options.max_basis = request.max_basis;
   return options;
 }

@@ -20,7 +20,8 @@ BlockLanczosOptions block_lanczos_options(const Request& request, bool inner_sol
 IntervalOptions interval_options(const Request& request);
 /// Those of slices of a problem of order n. nev is n where the request leaves it open.
 IntervalOptions sliced_options(const Request& request, Index n);
-NearestOptions nearest_options(const Request& request);
+/// `buckling`: whether load factors are wanted.
+NearestOptions nearest_options(const Request& request, bool buckling);
 SingularOptions singular_options(const Request& request);
 BlockCgOptions block_cg_options(const Request& request);
 LeastSquaresOptions least_squares_options(const Request& request);

@@ -112,12 +112,12 @@ MethodKind nearest_row() {
           },
       .block_size =
           [](const Request& request, const ProblemSizes& sizes) {
-            return nearest_block_size(nearest_options(request), sizes.n);
+            return nearest_block_size(nearest_options(request, sizes.buckling), sizes.n);
           },
       .memory_bytes =
           [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
-            return nearest_memory_bytes(nearest_options(request), sizes.n, sizes.pencil,
-                                        scalar_size);
+            return nearest_memory_bytes(nearest_options(request, sizes.buckling), sizes.n,
+                                        sizes.pencil, scalar_size);
           },
       .result_columns = wanted_pairs,
   };

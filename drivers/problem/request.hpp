@@ -67,7 +67,9 @@ struct Request {
   /// Block Lanczos: if set, the pairs nearest to this number are wanted, on one side of it or on
   /// both, rather than pairs at an end of the spectrum.
   std::optional<double> sigma{};
-  Side side = Side::both;
+  /// Of `sigma`, or of load factors. None: both, but for load factors without a `sigma` the
+  /// positive side.
+  std::optional<Side> side{};
   /// Columns iterated at once in an eigenproblem. 0: chosen from nev, the end and the device.
   Index block_size = 0;
   double tolerance = 0;                         ///< 0: `kDefaultTolerance` of the scalar

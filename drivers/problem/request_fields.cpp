@@ -67,9 +67,14 @@ void add_place(RequestTable& table) {
       .readers(kNearest)
       .option("--sigma", "solver.which=nearest")
       .aliases({"shift", "target", "eps_target", "st_shift", "tau"});
-  Row(table, "solver.side", "the side of solver.sigma on which eigenvalues are wanted",
+  Row(table, "solver.side",
+      "the side of solver.sigma on which eigenvalues are wanted; auto: both, but positive load "
+      "factors where no sigma is given",
       [](auto& r) -> auto& { return r.side; },
-      {{"both", Side::both}, {"above", Side::above}, {"below", Side::below}})
+      {{"auto", std::nullopt},
+       {"both", Side::both},
+       {"above", Side::above},
+       {"below", Side::below}})
       .readers(kNearest)
       .option("--side");
 }

@@ -97,9 +97,9 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
                                               problem.indefinite_inverse(),
                                               sliced_options(request, problem.sizes().n), monitor));
     case Algorithm::nearest:
-      return solved(nearest_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
-                                               problem.indefinite_inverse(),
-                                               nearest_options(request), monitor));
+      return solved(
+          nearest_eigenpairs<T, Ctx>(context, problem.eigenproblem(), problem.indefinite_inverse(),
+                                     nearest_options(request, problem.sizes().buckling), monitor));
     case Algorithm::null_space:
       return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
     case Algorithm::lobpcg:

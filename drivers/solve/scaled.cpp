@@ -144,7 +144,7 @@ template <Scalar T>
 void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X,
                      const ProblemScaling& scaling) {
   MultiVector<T, HostSpace> copy =
-      scaled_rows(device.host(), X.view(), scaling.B / 2, 1, scaling.rows);
+      scaled_rows(device.host(), X.view(), scaling.vectors / 2, 1, scaling.rows);
   for (Index j = 0; j < solution.count(); ++j) {
     const double largest = largest_in_column<T>(std::as_const(copy).view(), j);
     if (std::isfinite(largest) && largest >= std::numeric_limits<T>::min()) continue;
@@ -268,7 +268,7 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
     return;
   }
   unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
-  if (scaling.B == 0 && scaling.rows.empty()) return;
+  if (scaling.vectors == 0 && scaling.rows.empty()) return;
   std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling); },
              solution.vectors);
 }

@@ -114,7 +114,10 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
                        ": arrays on a device are used where they are, in their own order: leave it "
                        "out, or pass the problem in host memory");
   }
-  const Finding finding = inspect(context, device.host(), problem, request, facts);
+  Finding finding = inspect(context, device.host(), problem, request, facts);
+  if (facts.buckling) {
+    finding = {ProblemPart::geometric_stiffness, "load factors are found from host memory"};
+  }
   const bool may_copy = callable_part(facts).empty();
   if (!may_copy) refuse_beside_functions(finding, request);
   const auto from_copy = [&](const std::string& why) {

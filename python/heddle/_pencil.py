@@ -41,6 +41,7 @@ class Pencil:
     problem: Prepared
     options: Options
     k: int
+    names: dict[str, str] = field(default_factory=lambda: NAMES)  # of the library's fields
     start: float = field(default_factory=time.perf_counter)
     stopped: bool = False  # whether the callback has returned False
 
@@ -56,7 +57,7 @@ class Pencil:
             left = request["time_limit"] - (time.perf_counter() - self.start)
             request["time_limit"] = max(left, _NO_TIME)
         options = _with_request(self.options, request)
-        result = run(self.problem, options, NAMES)
+        result = run(self.problem, options, self.names)
         self.stopped = options.stopped
         return result
 
@@ -122,7 +123,7 @@ class Pencil:
         """The spectral density of A, which one device computes."""
         seed = self.options.request.get("seed", 42)
         A, library = self.problem.A, self.problem.library
-        words = callers_names(NAMES, way_out_of(self.problem))
+        words = callers_names(self.names, way_out_of(self.problem))
         if isinstance(A, DeviceOperand) and library is not None:
             with words, self.options.device_of(library) as device:
                 density = on_device.density(A, device, seed=seed, **settings)

@@ -329,10 +329,11 @@ def test_methods_and_preconditioners(method, preconditioner):
     ("arguments", "message"),
     [
         ({"which": "XX"}, "which is 'XX', not one of"),
-        ({"mode": "buckling"}, "heddle knows 'normal' alone"),
+        ({"mode": "shear"}, "mode is 'shear', not one of 'normal', 'buckling', 'cayley'"),
+        ({"mode": "buckling"}, "mode='buckling' needs M"),
+        ({"mode": "cayley", "sigma": 0}, "sigma is 0, for which w'"),
         ({"Minv": np.eye(50)}, "Minv: heddle solves with M itself"),
         ({"OPinv": np.eye(50)}, "OPinv: heddle factors"),
-        ({"sigma": 0, "which": "SM"}, "with sigma, which must be 'LM'"),
         ({"sigma": 1j}, "not a real number"),
         ({"k": 51, "which": "LA"}, "k is 51, but the matrix has order 50: k must be at most 50"),
         ({"k": 0, "which": "LA"}, "k is 0, not 1 or more"),

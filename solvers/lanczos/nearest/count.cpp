@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/nearest/counts.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 
 /// The claim of a solve for the pairs nearest to σ, and the counts that prove it.
@@ -14,23 +15,6 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// How much finer residuals must be after a count has shown that pairs are missing: in a cluster,
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
-
-/// The numbers of eigenvalues below the ends. Nothing if a factor is not certain.
-template <Scalar T, class Ctx>
-std::optional<LimitCounts> counts_at(Ctx& context, IndefiniteInverse<T, Ctx>& inverse,
-                                     const NearestOptions& options, const CountedInterval& ends) {
-  LimitCounts counts = options.counts.value_or(LimitCounts{});
-  const bool counted = options.counts.has_value();
-  if (!counted || ends.lower != options.lower) {
-    if (!inverse.factor(context, ends.lower)) return std::nullopt;
-    counts.lower = inverse.below();
-  }
-  if (!counted || ends.upper != options.upper) {
-    if (!inverse.factor(context, ends.upper)) return std::nullopt;
-    counts.upper = inverse.below();
-  }
-  return counts;
-}
 
 }  // namespace
 

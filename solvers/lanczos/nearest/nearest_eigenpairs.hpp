@@ -13,6 +13,12 @@ namespace heddle {
 /// The side of σ on which eigenvalues are wanted.
 enum class Side { both, above, below };
 
+/// Which matrix of A x = λ B x is positive definite. Vectors are orthonormal in its inner product.
+enum class Definite {
+  B,  ///< or semidefinite, and A is any symmetric matrix
+  A,  ///< and B is any symmetric matrix, as in buckling, K x = −λ K_g x
+};
+
 /// The numbers of eigenvalues below two limits, by factors whose signs are certain.
 struct LimitCounts {
   Index lower = 0;  ///< below the lower limit
@@ -31,12 +37,15 @@ struct NearestOptions : EigenOptions {
   /// knows how many pairs exist, and needs no counts if it wants all of them.
   std::optional<LimitCounts> counts{};
   Index max_basis = 0;  ///< columns of the basis before a restart. 0: chosen from nev and b
+  Definite definite = Definite::B;  ///< the definite matrix
 
-  /// Sets the limits to those of one side of `sigma`, or of both.
+  /// Sets the limits to those of one side of `sigma`, or of both. For a definite A, which must have
+  /// been set, one side of a σ ≠ 0 reaches no farther than 0.
   void limit_to(Side side) noexcept {
     constexpr double kNone = std::numeric_limits<double>::infinity();
-    lower = side == Side::above ? sigma : -kNone;
-    upper = side == Side::below ? sigma : kNone;
+    const double far = definite == Definite::A && sigma != 0 ? 0 : kNone;
+    lower = side == Side::above ? sigma : side == Side::below && sigma > 0 ? -far : -kNone;
+    upper = side == Side::below ? sigma : side == Side::above && sigma < 0 ? far : kNone;
   }
 };
 
@@ -48,7 +57,8 @@ Index nearest_block_size(const NearestOptions& options, Index n) noexcept;
 double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
                             std::size_t scalar_size);
 
-/// The pairs of A x = λ B x nearest to σ, by block Lanczos on (A − sB)⁻¹B, in ascending order.
+/// The pairs of A x = λ B x nearest to σ, by block Lanczos on (A − sB)⁻¹B, in ascending order, or,
+/// for a definite A, in that of |λ|.
 ///
 /// `inverse` holds A and B of the problem and factors A − sB. s is σ, unless σ is an eigenvalue to
 /// rounding or the factor is not certain: s then moves away from it in small steps, and the reason
@@ -67,9 +77,14 @@ double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
 /// result does not contain them, and counts take them into account. A dense solve of a problem of
 /// up to 256 rows ignores them.
 ///
-/// B must be positive semidefinite, and definite on the vectors x with A x = 0. Numerical trouble
-/// is a status in the result. Misuse throws `InvalidArgument`, which names both sides. Initial
-/// guesses are not supported. Sources: Ericsson & Ruhe, Math. Comp. 35 (1980) 1251;
+/// B must be positive semidefinite, and definite on the vectors x with A x = 0. With `Definite::A`,
+/// A must be positive definite, which its factor shows first. Values λ = 1/ν are then those of
+/// B x = ν A x, with xᵀAx = 1, and A − aB has as many negative pivots as there are values between 0
+/// and a. Values 10¹⁰ times as large as σ, or as the smallest one, count as infinite. Where a basis
+/// shows fewer than nev of the others, they are counted. No limits but 0, σ and ±∞ go with it.
+///
+/// Numerical trouble is a status in the result. Misuse throws `InvalidArgument`, which names both
+/// sides. Initial guesses are not supported. Sources: Ericsson & Ruhe, Math. Comp. 35 (1980) 1251;
 /// Grimes, Lewis, Simon, SIAM J. Matrix Anal. Appl. 15 (1994) 228; Wu & Simon, SIAM J. Matrix Anal.
 /// Appl. 22 (2000) 602.
 template <Scalar T, class Ctx>

@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/dense_solve.hpp>
+#include <heddle/solvers/lanczos/nearest/counts.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <limits>
 #include <utility>
@@ -53,10 +54,20 @@ EigenConvergence convergence_of(const EigenProblem<T, Ctx>& problem,
           static_cast<double>(std::numeric_limits<T>::epsilon())};
 }
 
+/// The problem, or B x = ν A x where A is the definite matrix.
+template <Scalar T, class Ctx>
+EigenProblem<T, Ctx> measured_problem(EigenProblem<T, Ctx> problem, const NearestOptions& options) {
+  if (options.definite == Definite::A) std::swap(problem.A, problem.B);
+  return problem;
+}
+
 Target target_of(const EigenConvergence& convergence, const NearestOptions& options) {
-  const double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
+  const bool reciprocal = options.definite == Definite::A;
+  double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
+  if (reciprocal) rounding = convergence.noise_floor() * std::abs(options.sigma);
   Target target{options.sigma, options.lower, options.upper, 0, rounding, options.tolerance};
   target.counted = options.counts.has_value();
+  target.free_at_0 = reciprocal;
   if (!target.counted) target.noise = rounding;
   return target;
 }
@@ -88,14 +99,16 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       problem_(problem),
       inverse_(inverse),
       options_(options),
+      measured_(measured_problem(problem, options)),
       rows_(problem.A->row_range()),
       n_(rows_.global),
       applications_before_(problem.A->columns_applied()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
-      convergence_(convergence_of(problem, options)),
-      pairs_{.target = target_of(convergence_, options)},
-      verification_(context, problem, pairs_, s_, F_) {}
+      convergence_(convergence_of(measured_, options)),
+      pairs_{.target = target_of(convergence_, options),
+             .reciprocal = options.definite == Definite::A},
+      verification_(context, measured_, pairs_, s_, F_) {}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
@@ -121,6 +134,11 @@ void NearestSolve<T, Ctx>::plan() {
   wanted_ = options_.nev;
   if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
   const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
+  if (pairs_.reciprocal) {
+    engine_.begin_stage("factoring A");
+    trouble_ = not_definite<T, Ctx>(context_, inverse_);
+    if (!trouble_.empty()) return engine_.end(SolveStatus::indefinite, trouble_);
+  }
   if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
   if (shape.max_basis == 0) {
     return engine_.end(SolveStatus::indefinite,
@@ -130,11 +148,7 @@ void NearestSolve<T, Ctx>::plan() {
   if (!place_shift(0)) return;
   if (!options_.counts) {
     pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
-    if (pairs_.shift >= options_.upper) {
-      wanted_ = std::min(wanted_, inverse_.below());
-    } else if (pairs_.shift <= options_.lower) {
-      wanted_ = std::min(wanted_, n_ - inverse_.below());
-    }
+    wanted_ = std::min(wanted_, most_between<T, Ctx>(inverse_, options_, n_));
   }
   if (wanted_ > 0) make_storage(wanted_);
   if (wanted_ > 0 && problem_.constraints.cols() > 0) {
@@ -154,15 +168,17 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::make_storage(Index pairs) {
   s_.reset();
   s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs + problem_.constraints.cols()),
-             problem_.B != nullptr);
-  s_->verifier.norms().prepare(context_, problem_);
+             measured_.B != nullptr);
+  s_->verifier.norms().prepare(context_, measured_);
 }
 
 /// Chooses s, at σ for a `first_step` of 0, else that far from it or farther. Ends the solve if
 /// there is none.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::place_shift(double first_step) {
-  const double unit = convergence_.scale(options_.sigma) / convergence_.norm_B();
+  const double unit = pairs_.reciprocal
+                          ? std::abs(options_.sigma)
+                          : convergence_.scale(options_.sigma) / convergence_.norm_B();
   double step = first_step;
   while (step <= std::max(first_step, kLargestStep * unit)) {
     // An eigenvalue at σ lies on both sides of it.
@@ -187,7 +203,7 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::start() {
   KrylovBasis<T, Ctx>& basis = s_->basis;
-  basis.reset(problem_.B, options_.seed + result_.history.size());
+  basis.reset(measured_.B, options_.seed + result_.history.size());
   if (problem_.constraints.cols() > 0) basis.lock(context_, problem_.constraints);
   if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
   stagnation_.restart(result_.iterations);
@@ -228,6 +244,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   pairs_.ritz_values.clear();
   for (Index j = 0; j < s_->ritz.order(); ++j)
     pairs_.ritz_values.push_back(pairs_.lambda_at(s_->ritz.value(j)));
+  if (!pairs_.finite_counted) pairs_.limit_to_finite(pairs_.ritz_values);
   pairs_.leading.clear();
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
     pairs_.leading.push_back(static_cast<Index>(j));
@@ -259,6 +276,20 @@ void NearestSolve<T, Ctx>::ritz() {
   ++result_.iterations;
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
+  }
+  const bool lacks = std::ssize(pairs_.leading) < awaited() && s_->basis.full();
+  if (pairs_.reciprocal && lacks && !pairs_.finite_counted) {
+    const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
+    wanted_ = std::min(wanted_, finite.value_or(wanted_));
+    if (wanted_ == 0) {
+      proven_ = true;
+      return engine_.end(SolveStatus::converged,
+                         "no finite eigenvalue lies on the wanted side of sigma");
+    }
+    if (!inverse_.factor(context_, pairs_.shift)) {
+      return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+    }
+    take_ritz_pairs();
   }
   next_ = shift_is_too_near<T>(s_->ritz, pairs_, awaited()) ? AfterNearest::move_shift
           : stalls()                                        ? AfterNearest::grow

@@ -37,7 +37,9 @@ class NearestSolve {
   MonitorState shown(const IterationRecord& record) const;
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
-  std::string refutation() const { return s_->verifier.refutation(convergence_); }
+  std::string refutation() const {
+    return (pairs_.reciprocal ? "of 1/lambda: " : "") + s_->verifier.refutation(convergence_);
+  }
   /// The pairs of the last verification, after `run`.
   const NearestPairs& pairs() const noexcept { return pairs_; }
 
@@ -73,6 +75,7 @@ class NearestSolve {
   const EigenProblem<T, Ctx>& problem_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
+  EigenProblem<T, Ctx> measured_;  // with A and B exchanged where A is definite
   RowRange rows_;
   Index n_;  // order of the problem
   Index applications_before_, solves_before_;

@@ -62,12 +62,13 @@ std::optional<CountedInterval> interval_to_count(const Target& target,
   const double alike = std::max(target.rounding, target.tolerance * std::abs(found.back()));
   const double radius = radius_in_gap(distances, next, alike, part);
   if (radius < 0 || distances.back() <= target.rounding) return std::nullopt;
-  const auto beyond = [&](double gap) {
-    if (target.counted) return 0.0;
+  const auto beyond = [&](double limit, double gap) {
+    if (target.counted || (target.free_at_0 && limit == 0)) return 0.0;
     return part * (std::isfinite(gap) ? gap : std::max(radius, target.rounding));
   };
-  return CountedInterval{std::max(target.sigma - radius, target.lower - beyond(below)),
-                         std::min(target.sigma + radius, target.upper + beyond(above))};
+  return CountedInterval{
+      std::max(target.sigma - radius, target.lower - beyond(target.lower, below)),
+      std::min(target.sigma + radius, target.upper + beyond(target.upper, above))};
 }
 
 }  // namespace heddle::detail

@@ -42,6 +42,8 @@ struct BoundedValue {
 struct NearestPairs {
   Target target;
   double shift = 0;                    ///< s
+  bool reciprocal = false;             ///< whether A is definite, and 1/λ are measured
+  bool finite_counted = false;         ///< whether `count_finite` has set `target.finite`
   std::vector<double> given{};         ///< Rayleigh quotients of eigenvectors known already
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
@@ -55,6 +57,15 @@ struct NearestPairs {
 
   /// λ = s + 1/θ.
   double lambda_at(double theta) const noexcept;
+
+  /// Where A is definite, sets the size from which values count as infinite, by all that are known.
+  void limit_to_finite(std::span<const double> values) noexcept;
+
+  /// The value that is measured for λ, or λ for that value: 1/λ if A is definite, else λ.
+  double measured(double lambda) const noexcept;
+
+  /// The error of `measured` for one of up to `error` in λ, or the other way round.
+  double measured_error(double lambda, double error) const noexcept;
 
   /// The number of given values between the limits.
   Index given_between() const;
@@ -76,17 +87,19 @@ struct MissingPairs {
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
-/// bounds the errors of their values. Everything is kept by reference.
+/// bounds the errors of their values. Everything is kept by reference. The verifier sees B x = ν A
+/// x where A is the definite matrix.
 template <Scalar T, class Ctx>
 class NearestVerification {
  public:
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
 
-  NearestVerification(Ctx& context, const EigenProblem<T, Ctx>& problem, NearestPairs& pairs,
+  /// `measured`: the problem, with A and B exchanged where A is the definite matrix.
+  NearestVerification(Ctx& context, const EigenProblem<T, Ctx>& measured, NearestPairs& pairs,
                       std::optional<NearestStorage<T, Ctx>>& storage,
                       std::optional<PencilInverse<T, Ctx>>& F) noexcept
-      : context_(context), problem_(problem), pairs_(pairs), s_(storage), F_(F) {}
+      : context_(context), problem_(measured), pairs_(pairs), s_(storage), F_(F) {}
 
   /// X ← the locked vectors and the leading Ritz vectors, and measures them. `refines`: whether F
   /// is there to be applied to the latter once more.
@@ -101,10 +114,12 @@ class NearestVerification {
   /// Judges the pairs that were measured last.
   Verdict judge(const EigenConvergence& convergence);
 
-  /// The measured values, ascending.
-  std::span<const double> values() const {
-    return s_->verifier.values().first(static_cast<std::size_t>(pairs_.count));
-  }
+  /// λ of the measured pairs, in the order of the columns of X: ascending, or descending 1/λ.
+  std::span<const double> values() const noexcept { return values_; }
+
+  /// Makes the pairs at these places those of `result`.
+  void report(const EigenConvergence& convergence, const std::vector<std::size_t>& places,
+              EigenResult<T, Space>& result);
 
   /// The places among these of the `wanted` nearest ones, nearest first.
   std::vector<std::size_t> best(Index wanted) const;
@@ -128,6 +143,7 @@ class NearestVerification {
   std::optional<NearestStorage<T, Ctx>>& s_;
   std::optional<PencilInverse<T, Ctx>>& F_;
   ErrorBounds bounds_;  // of the eigenvalues of F
+  std::vector<double> values_;
   std::vector<double> others_, other_widths_, own_errors_;
   std::vector<double> ends_, end_widths_;  // of the count
 };
