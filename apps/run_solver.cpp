@@ -216,6 +216,13 @@ Config with_method(const Config& config, const SolvePlan& plan) {
   return settled;
 }
 
+/// Adds the frequencies of one matrix, the mass of whose degrees of freedom is 1, if the user named
+/// a unit. Those of a pencil are there.
+void add_frequencies(const Config& config, Solution& result) {
+  if (!is_named(config.output.unit) || !result.frequencies.empty()) return;
+  for (const double lambda : result.eigenvalues) result.frequencies.push_back(frequency_of(lambda));
+}
+
 ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
@@ -257,6 +264,7 @@ ExitCode carry_out(Run& run) {
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
   spdlog::debug("configuration:\n{}", to_yaml(config.effective));
   report.result = solve(run, device, std::move(input), plan);
+  add_frequencies(config, report.result);
   run.progress.clear();
   report.seconds.total = seconds_since(run.start);
   report_results(run, device);

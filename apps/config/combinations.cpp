@@ -138,6 +138,12 @@ void check_transform(const Config& config) {
             problem.symmetrize == Symmetrize::larger || (averages && uses_transpose(config))}});
 }
 
+/// Singular values have no frequencies.
+void check_unit(const Config& config) {
+  if (!uses_transpose(config)) return;
+  exclude(config, "transform: normal_equations", {{"output.unit", is_named(config.output.unit)}});
+}
+
 }  // namespace
 
 void refuse(const Config& config, const RequestError& error) {
@@ -152,6 +158,7 @@ void check_combinations(const Config& config) {
   check_near_null(config);
   check_interval(config);
   check_transform(config);
+  check_unit(config);
   check_request(config);
 }
 

@@ -287,15 +287,18 @@ void Schema::output() {
                              [](Config& config) -> HistoryDetail& { return config.output.history; })
       .fallback("true");
   add("output.unit",
-      "of the frequencies in the table of a pencil, for matrices in seconds; cycles: per unit of "
-      "time of the matrices; none: eigenvalues alone. result.json has cycles")
-      .choice<FrequencyUnit>({{"cycles", FrequencyUnit::cycles},
+      "of the frequencies sqrt(lambda)/(2 pi) in the table, for matrices in seconds; cycles: per "
+      "unit of time of the matrices; none: eigenvalues alone; auto: cycles with a mass matrix, "
+      "else "
+      "none. result.json has cycles")
+      .choice<FrequencyUnit>({{"auto", FrequencyUnit::automatic},
+                              {"cycles", FrequencyUnit::cycles},
                               {"Hz", FrequencyUnit::hertz},
                               {"kHz", FrequencyUnit::kilohertz},
                               {"rad/s", FrequencyUnit::radians},
                               {"none", FrequencyUnit::none}},
                              [](Config& config) -> FrequencyUnit& { return config.output.unit; })
-      .fallback("cycles")
+      .fallback("auto")
       .only_for(kEigensolvers)
       .option("--unit")
       .aliases({"units", "frequency_unit"});

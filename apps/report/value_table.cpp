@@ -91,10 +91,6 @@ Unit unit_of(FrequencyUnit unit) {
   }
 }
 
-double frequency_of(double lambda) {
-  return std::copysign(std::sqrt(std::abs(lambda)), lambda) / kTwoPi;
-}
-
 /// A bound of the error of the frequency of a λ with an error of up to `error`.
 double frequency_error(double lambda, double error) {
   const double f = frequency_of(lambda);
@@ -197,6 +193,10 @@ std::string_view unconverged_mark(const Solution& result, std::size_t i) {
   const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
                       result.converged[i];
   return passes ? "" : "  not converged";
+}
+
+double frequency_of(double lambda) {
+  return std::copysign(std::sqrt(std::abs(lambda)), lambda) / kTwoPi;
 }
 
 Table value_table(const Solution& result, TableStyle style) {
