@@ -3,6 +3,8 @@
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
+#include <source_location>
+
 /// The functions of cuBLAS and cuSOLVER that heddle calls. Their names are macros of the headers.
 #define HEDDLE_CUBLAS_FUNCTIONS(DO) \
   DO(cublasCreate)                  \
@@ -21,7 +23,12 @@
   DO(cusolverDnDsyevd_bufferSize)     \
   DO(cusolverDnDsyevd)
 
-namespace heddle::detail {
+namespace heddle {
+
+void check(cublasStatus_t status, std::source_location where = std::source_location::current());
+void check(cusolverStatus_t status, std::source_location where = std::source_location::current());
+
+namespace detail {
 
 /// Pointers to these functions, under their names.
 struct CudaLibraries {
@@ -36,4 +43,5 @@ struct CudaLibraries {
 /// GPU. Throws `DeviceError` if a library cannot be loaded or lacks a function.
 const CudaLibraries& cuda_libraries();
 
-}  // namespace heddle::detail
+}  // namespace detail
+}  // namespace heddle
