@@ -170,7 +170,7 @@ void check_counts(const Request& request, const Facts& facts) {
   }
   const bool inverts = facts.B.given || request.filter == LanczosFilter::inverse;
   if (!request.sigma && !(request.interval && inverts)) return;
-  const std::string_view field = request.sigma ? "sigma" : "interval";
+  const std::string field = request.sigma ? "sigma" : "interval";
   const std::string_view part = callable_part(facts);
   if (!part.empty()) {
     throw RequestError(field,
