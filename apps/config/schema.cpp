@@ -45,6 +45,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
+  void geometric_stiffness();
   void near_null();
   void transforms();
   void right_hand_sides();
@@ -114,19 +115,7 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
-  add("problem.geometric_stiffness",
-      "K_g of a structure with the stiffness A under a reference load, given like A: the "
-      "eigenvalues are the load factors lambda of A x = -lambda K_g x, smallest first, positive "
-      "ones unless solver.side says both or below; A positive definite")
-      .file()
-      .section()
-      .only_for({SolverType::block_lanczos, SolverType::automatic})
-      .option("--buckling")
-      .aliases({"K_g", "KG", "geometric", "stress_stiffness", "initial_stress", "buckling"});
-  matrix("problem.geometric_stiffness", [](Config& config) -> MatrixSource& {
-    std::optional<MatrixSource>& geometric = config.problem.geometric_stiffness;
-    return geometric ? *geometric : geometric.emplace();
-  });
+  geometric_stiffness();
   transforms();
   add("problem.first_line",
       "what the first line of an edge list holds: an edge, or the sizes of the list; auto: an "
@@ -151,6 +140,22 @@ void Schema::problem() {
       .option("--initial-guess")
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+}
+
+void Schema::geometric_stiffness() {
+  add("problem.geometric_stiffness",
+      "K_g of a structure with the stiffness A under a reference load, given like A: the "
+      "eigenvalues are the load factors lambda of A x = -lambda K_g x, smallest first, positive "
+      "ones unless solver.side says both or below; A positive definite")
+      .file()
+      .section()
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .option("--buckling")
+      .aliases({"K_g", "KG", "geometric", "stress_stiffness", "initial_stress", "buckling"});
+  matrix("problem.geometric_stiffness", [](Config& config) -> MatrixSource& {
+    std::optional<MatrixSource>& geometric = config.problem.geometric_stiffness;
+    return geometric ? *geometric : geometric.emplace();
+  });
 }
 
 /// Keys of what preconditioners may know of A.
