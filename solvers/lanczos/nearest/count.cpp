@@ -90,6 +90,10 @@ bool NearestSolve<T, Ctx>::count() {
     if (proven_) {
       pairs_.counted = ends;
       pairs_.numbers = *counts;
+      // What lies between counted limits is known only if all pairs of the count are reported.
+      const Index given = std::count_if(pairs_.given.begin(), pairs_.given.end(),
+                                        [&](double value) { return ends->has(value); });
+      if (options_.counts) wanted_ = std::max(wanted_, known - given);
       const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
       if (verification_.judge(convergence).confirmed()) return true;
       proven_ = false;

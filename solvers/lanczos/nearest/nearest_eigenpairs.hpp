@@ -34,7 +34,8 @@ struct NearestOptions : EigenOptions {
   double lower = -std::numeric_limits<double>::infinity();  ///< of the wanted values
   double upper = std::numeric_limits<double>::infinity();   ///< of the wanted values
   /// What is known of the limits. Needed where a limit is neither infinite nor σ: the solve then
-  /// knows how many pairs exist, and needs no counts if it wants all of them.
+  /// knows how many pairs exist, and needs no counts if it wants all of them. If it wants fewer,
+  /// the result has all pairs between the ends of its own count, which may be more.
   std::optional<LimitCounts> counts{};
   Index max_basis = 0;  ///< columns of the basis before a restart. 0: chosen from nev and b
   Definite definite = Definite::B;  ///< the definite matrix

@@ -278,7 +278,7 @@ TEST_F(SlicedEigenpairs, OfRandomProblems) {
     std::vector<Triplet<double>> A, B;
     const double coupling = problem % 2 == 0 ? 1 : 1e-6;  // clusters
     for (Index i = 0; i < n; ++i) {
-      A.push_back({i, i, std::floor(5 * uniform(engine))});
+      A.push_back({i, i, std::floor(5 * uniform(engine)) + 0.5});
       B.push_back({i, i, 2 + uniform(engine)});
       for (int k = 0; k < 2; ++k) {
         const auto j = static_cast<Index>(engine() % static_cast<std::uint64_t>(n));
