@@ -123,6 +123,12 @@ void choose_for_interval(MethodChoice& choice, const Facts& facts,
 
 }  // namespace
 
+Request with_pairs(const Request& request) {
+  Request complete = request;
+  if (request.nev == 0 && !request.interval) complete.nev = EigenOptions{}.nev;
+  return complete;
+}
+
 MethodChoice choose_method(const Request& request, const Facts& facts,
                            const std::function<InverseEstimate()>& estimate) {
   MethodChoice choice{request, "", false};

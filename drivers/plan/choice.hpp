@@ -11,7 +11,7 @@ namespace heddle::detail {
 /// The numbers on which a choice between a factor and products depends.
 struct InverseEstimate {
   FactorCost factor{};  ///< of A − σB
-  double norm = 0;      ///< the largest entry of A times the mean number of entries per row
+  double norm = 0;      ///< of A, or an estimate from its entries
 };
 
 /// The method for a problem, and why.
@@ -21,6 +21,9 @@ struct MethodChoice {
   /// Whether block Lanczos with an inverse may continue where LOBPCG does not reach the digits.
   bool may_continue = false;
 };
+
+/// `request` with the default number of pairs, where it leaves it open and asks for no interval.
+Request with_pairs(const Request& request);
 
 /// Chooses the method for `request`. `Method::automatic` stands for
 ///

@@ -49,8 +49,8 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
                     const Request& asked, const Monitor& monitor) {
-  Request request = problem.geometric_stiffness ? load_factor_request(asked) : asked;
-  if (request.nev == 0 && !request.interval) request.nev = EigenOptions{}.nev;
+  const Request request =
+      with_pairs(problem.geometric_stiffness ? load_factor_request(asked) : asked);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;

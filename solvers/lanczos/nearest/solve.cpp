@@ -222,8 +222,14 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
   if (engine_.stop_requested()) return true;
   const auto k = static_cast<double>(basis.order());
   const double step = inverse_.factor_entries() * static_cast<double>(s_->shape.block);
-  if (basis.order() < awaited() + s_->shape.block || 5 * k * k * k > step) return false;
-  return take_ritz_pairs() && all_settled();
+  // Of copies of a value, a search finds a block at a time.
+  const bool copies = options_.counts && missing_.count > 0;
+  const Index least = (copies ? 1 : awaited()) + s_->shape.block;
+  if (basis.order() < least || 5 * k * k * k > step || !take_ritz_pairs()) return false;
+  if (all_settled()) return true;
+  return copies && !pairs_.leading.empty() && pairs_.others_rest(s_->ritz) &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
 }
 
 /// The number of pairs that the basis is to show in addition to the locked ones.
