@@ -249,18 +249,20 @@ def compare_solutions(ours, theirs):
 
 
 def compare_lsqr(ours, theirs):
-    """x, istop, r1norm, r2norm, xnorm and the shape of var. The others are estimates of a run."""
+    """x, istop, r1norm, r2norm and the shape of var. The others are estimates of a run: with x0, SciPy's
+    xnorm is not the norm of x. By default both x have the error that atol = 1e-6 allows."""
     assert len(ours) == len(theirs) == 10 and isinstance(ours[2], int)
-    close(ours[0], theirs[0], 1e-5)
+    close(ours[0], theirs[0], 1e-4)
     assert ours[1] == theirs[1]
-    np.testing.assert_allclose([ours[i] for i in (3, 4, 8)], [theirs[i] for i in (3, 4, 8)], atol=1e-6)
+    np.testing.assert_allclose(ours[8], np.linalg.norm(ours[0]), rtol=1e-12)
+    np.testing.assert_allclose(ours[3:5], theirs[3:5], atol=1e-6)
     assert ours[9].shape == theirs[9].shape
 
 
 def compare_lsmr(ours, theirs):
     """x, istop unless it names a limit, normr and normx."""
     assert len(ours) == len(theirs) == 8 and isinstance(ours[2], int)
-    close(ours[0], theirs[0], 1e-5)
+    close(ours[0], theirs[0], 1e-4)
     assert theirs[1] in (ours[1], 7)
     np.testing.assert_allclose([ours[3], ours[7]], [theirs[3], theirs[7]], atol=1e-5)
 
