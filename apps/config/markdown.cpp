@@ -52,7 +52,7 @@ solver: {nev: 10, which: largest}          # without them: 6, smallest
 
 ```yaml
 problem: {matrix: K.mtx}
-solver: {which: interval, interval: [0.0, 0.1], nev: 100}          # at most 100
+solver: {which: interval, interval: [0.0, 0.1]}          # nev: 100: at most 100
 ```
 
 ### Linear systems

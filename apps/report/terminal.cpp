@@ -68,24 +68,25 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
   }
+  const Index asked = config.request.nev;
+  const Index nev = asked > 0 ? asked : EigenOptions{}.nev;
   if (finds_triplets(config)) {
-    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", config.request.nev,
+    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", nev,
                        chosen(config, "solver", "which"), problem.n, problem.cols);
   }
-  if (const std::optional<RealInterval>& interval = config.request.interval) {
-    return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
-                       interval->upper, config.request.nev);
-  }
   const char* const equation = problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x";
+  if (const std::optional<RealInterval>& interval = config.request.interval) {
+    return fmt::format("{}, all eigenpairs in [{}, {}]{}", equation, interval->lower,
+                       interval->upper, asked > 0 ? fmt::format(", at most {}", asked) : "");
+  }
   if (const std::optional<double>& sigma = config.request.sigma) {
     const Side side = config.request.side;
-    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, config.request.nev, *sigma,
+    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, nev, *sigma,
                        side == Side::both    ? ""
                        : side == Side::above ? ", above it"
                                              : ", below it");
   }
-  return fmt::format("{}, {} {} eigenpairs", equation, config.request.nev,
-                     chosen(config, "solver", "which"));
+  return fmt::format("{}, {} {} eigenpairs", equation, nev, chosen(config, "solver", "which"));
 }
 
 /// The name of the algorithm, for solvers that offer several.

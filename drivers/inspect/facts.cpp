@@ -46,7 +46,7 @@ std::string_view callable_part(const Facts& facts) noexcept {
 }
 
 bool all_known(const Request& request, const ProblemSizes& sizes) noexcept {
-  return is_eigensolver(request.method) && sizes.null_vectors >= request.nev;
+  return is_eigensolver(request.method) && request.nev > 0 && sizes.null_vectors >= request.nev;
 }
 
 Index known_unknowns(const Request& request, const Facts& facts) {

@@ -73,7 +73,8 @@ class PlacedProblem {
     if (facts.null_space && is_eigensolver(request.method)) {
       place_null_vectors(context, host, *facts.null_space, request.nev);
     }
-    if (request.method == Method::block_lanczos && !request.sigma && !all_known(request, sizes_)) {
+    if (request.method == Method::block_lanczos && !counts_by_factors(request) &&
+        !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
     if (!is_eigensolver(request.method) && facts.null_space && !facts.null_space->complete) {

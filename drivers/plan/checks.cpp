@@ -24,7 +24,7 @@ void check_singular_mass(const Request& request, const Facts& facts) {
         fmt::format("the mass matrix is singular, its null space has dimension {}: {}", infinite,
                     message));
   };
-  if (request.sigma) return;
+  if (counts_by_factors(request)) return;
   if (request.which == Which::largest) {
     refuse("the largest eigenvalues are infinite, only the smallest ones can be found");
   }
@@ -163,17 +163,22 @@ void check_callables(const Request& request, const Facts& facts) {
   }
 }
 
-/// Rejects a σ where A − σB cannot be factored.
-void check_sigma(const Request& request, const Facts& facts) {
-  if (!request.sigma) return;
-  if (request.interval) throw RequestError("sigma", " does not go with interval");
+/// Rejects what counts eigenvalues by factors where A − σB cannot be factored: a σ, and an interval
+/// of a pencil or with this filter.
+void check_counts(const Request& request, const Facts& facts) {
+  if (request.sigma && request.interval) {
+    throw RequestError("sigma", " does not go with interval");
+  }
+  const bool inverts = facts.B.given || request.filter == LanczosFilter::inverse;
+  if (!request.sigma && !(request.interval && inverts)) return;
+  const std::string field = request.sigma ? "sigma" : "interval";
   const std::string_view part = callable_part(facts);
   if (!part.empty()) {
-    throw RequestError("sigma",
+    throw RequestError(field,
                        fmt::format(": A - sigma B must be factored, {} is a callable", part));
   }
   if (facts.processes == 1) return;
-  throw RequestError("sigma",
+  throw RequestError(field,
                      ": A - sigma B must be factored, which needs whole matrices in one process: "
                      "use one process and devices: 1");
 }
@@ -280,7 +285,7 @@ void check_kind(const Facts& facts, const Request& request, bool chosen) {
   check_method(request, facts);
   check_constraints(request, facts);
   check_callables(request, facts);
-  check_sigma(request, facts);
+  check_counts(request, facts);
   check_certify(request, facts);
   check_distributed(request, facts);
 }

@@ -27,8 +27,10 @@ FactorCost factor_cost(const Problem& problem) {
 
 MethodChoice method_for(const Machine& machine, const Problem& problem, const Facts& facts,
                         const Request& request) {
-  MethodChoice choice =
-      choose_method(request, facts, [&problem] { return factor_cost(problem).operations; });
+  MethodChoice choice = choose_method(request, facts, [&] {
+    const double per_row = static_cast<double>(facts.A.nnz) / static_cast<double>(facts.order());
+    return InverseEstimate{factor_cost(problem), problem.A.largest() * per_row};
+  });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
   return choice;
@@ -48,7 +50,8 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 }  // namespace
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
-                    const Request& request, const Monitor& monitor) {
+                    const Request& asked, const Monitor& monitor) {
+  const Request request = with_pairs(asked);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;

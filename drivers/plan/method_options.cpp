@@ -23,6 +23,12 @@ IntervalOptions interval_options(const Request& request) {
   return {eigen_options(request), request.interval->lower, request.interval->upper};
 }
 
+IntervalOptions sliced_options(const Request& request, Index n) {
+  IntervalOptions options = interval_options(request);
+  if (options.nev == 0) options.nev = n;
+  return options;
+}
+
 NearestOptions nearest_options(const Request& request) {
   NearestOptions options;
   static_cast<EigenOptions&>(options) = eigen_options(request);

@@ -88,6 +88,7 @@ class Rules {
     if (request_.filter == LanczosFilter::inverse && request_.which == Which::largest) {
       throw RequestError("filter", ": inverse is for the smallest end");
     }
+    check_filter_of_interval();
   }
 
  private:
@@ -118,18 +119,24 @@ class Rules {
   void check_parts() const {
     const bool nearest = solver_ == kNearest;
     if (!problem_.normal_equations && solver_ != kInterval && !nearest) return;
-    if (solver_ == kInterval && problem_.pencil) {
-      throw ProblemError(
-          ProblemPart::mass,
-          fmt::format("does not go with {}: all pairs in an interval are found of one "
-                      "matrix only, of a pencil those nearest to a number",
-                      kind()));
-    }
-    refuse_part(ProblemPart::mass, problem_.pencil && !nearest);
+    refuse_part(ProblemPart::mass, problem_.pencil && problem_.normal_equations);
     refuse_part(ProblemPart::constraints,
                 problem_.constraints && (problem_.normal_equations || nearest));
     if (solver_ != 0 && solver_ != kLeastSquares) {
       refuse_part(ProblemPart::initial_guess, problem_.initial_guess);
+    }
+  }
+
+  /// A polynomial in B⁻¹A would need B⁻¹, and block Lanczos without a filter finds no interval.
+  void check_filter_of_interval() const {
+    if (solver_ != kInterval) return;
+    if (request_.filter == LanczosFilter::none) {
+      throw RequestError("filter", fmt::format(": none does not go with {}", kind()));
+    }
+    if (request_.filter == LanczosFilter::chebyshev && problem_.pencil) {
+      throw RequestError("filter",
+                         fmt::format(": chebyshev finds the pairs of an interval of one matrix "
+                                     "only; with a mass matrix, use auto or inverse"));
     }
   }
 

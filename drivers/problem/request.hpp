@@ -57,7 +57,9 @@ struct PreconditionerRequest {
 /// methods is read by these alone, others refuse it. `detail::request_fields` has a row for each.
 struct Request {
   Method method = Method::automatic;  ///< `automatic` chooses one for the problem
-  Index nev = 6;  ///< pairs or triplets wanted. For an interval: the most that it may contain
+  /// Pairs or triplets wanted. For an interval: the most that it may contain. 0: 6, and as many as
+  /// an interval contains, by a polynomial filter up to 100.
+  Index nev = 0;
   Which which = Which::smallest;
   /// Block Lanczos: if set, all pairs with eigenvalues in the interval are wanted, rather than
   /// pairs at an end of the spectrum.
@@ -73,10 +75,12 @@ struct Request {
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
   Index max_iterations = 0;  ///< 0: the default of `EigenOptions` or `LinearOptions`
   double time_limit_s = std::numeric_limits<double>::infinity();
-  std::uint64_t seed = 42;                ///< of the random start
-  Index refresh_interval = 50;            ///< LOBPCG, block CG
-  Index max_basis = 0;                    ///< block Lanczos. 0: chosen from nev
-  std::optional<LanczosFilter> filter{};  ///< block Lanczos. Empty: the cheapest is chosen
+  std::uint64_t seed = 42;      ///< of the random start
+  Index refresh_interval = 50;  ///< LOBPCG, block CG
+  Index max_basis = 0;          ///< block Lanczos. 0: chosen from nev
+  /// Block Lanczos. Empty: the cheapest is chosen. For an interval: `chebyshev` or `inverse`, the
+  /// latter by slices.
+  std::optional<LanczosFilter> filter{};
   /// The library that factors A − σB or B for block Lanczos.
   FactorLibrary factorization = FactorLibrary::automatic;
   /// LOBPCG and block Lanczos for an end of the spectrum: whether the eigenvalues up to the last

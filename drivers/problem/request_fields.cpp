@@ -28,8 +28,10 @@ void add_method_and_size(RequestTable& table) {
       .keyword("method")
       .option("--solver")
       .aliases({"eps_type", "ksp_type", "method", "driver", "name"});
-  Row(
-      table, "solver.nev", "eigenpairs wanted", [](auto& r) -> auto& { return r.nev; })
+  Row(table, "solver.nev",
+      "eigenpairs wanted; of an interval: the most that it may hold; auto: 6, of an interval all, "
+      "by a polynomial up to 100",
+      [](auto& r) -> auto& { return r.nev; }, {{"auto", 0}})
       .integer(kCount)
       .readers(kEigensolvers)
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
@@ -51,7 +53,7 @@ void add_place(RequestTable& table) {
   Row(
       table, "solver.interval",
       "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them; -inf and inf are ends, "
-      "too",
+      "too; with a mass matrix by factors",
       [](auto& r) -> auto& { return r.interval; })
       .interval()
       .readers(kInterval)
@@ -151,14 +153,14 @@ void add_own_options(RequestTable& table) {
       .tuning();
   Row(table, "solver.filter",
       "chebyshev: a polynomial in A damps the unwanted end where that pays; inverse: A - sigma B "
-      "is factored, for the smallest end; none: neither; auto: what costs least",
+      "is factored, for the smallest end or an interval; none: neither; auto: what costs least",
       [](auto& r) -> auto& { return r.filter; },
       {{"auto", std::nullopt},
        {"auto", LanczosFilter::automatic},
        {"chebyshev", LanczosFilter::chebyshev},
        {"inverse", LanczosFilter::inverse},
        {"none", LanczosFilter::none}})
-      .readers(kBlockLanczos)
+      .readers(kBlockLanczos | kInterval)
       .tuning()
       .option("--filter")
       .aliases({"polynomial", "acceleration"});

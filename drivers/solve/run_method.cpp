@@ -92,6 +92,10 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
     case Algorithm::interval:
       return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
                                                 interval_options(request), monitor));
+    case Algorithm::slices:
+      return solved(sliced_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
+                                              problem.indefinite_inverse(),
+                                              sliced_options(request, problem.sizes().n), monitor));
     case Algorithm::nearest:
       return solved(nearest_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
                                                problem.indefinite_inverse(),

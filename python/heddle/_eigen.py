@@ -255,8 +255,9 @@ def eigsh(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = ...,
+    k: int | None = ...,
     *,
+    M: Any = ...,
     tol: float = ...,
     maxiter: int | None = ...,
     return_eigenvectors: Literal[True] = ...,
@@ -268,8 +269,9 @@ def eigsh_interval(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = ...,
+    k: int | None = ...,
     *,
+    M: Any = ...,
     tol: float = ...,
     maxiter: int | None = ...,
     return_eigenvectors: Literal[False],
@@ -281,8 +283,9 @@ def eigsh_interval(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = ...,
+    k: int | None = ...,
     *,
+    M: Any = ...,
     tol: float = ...,
     maxiter: int | None = ...,
     return_eigenvectors: bool = ...,
@@ -293,14 +296,18 @@ def eigsh_interval(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = 100,
+    k: int | None = None,
     *,
+    M: Any = None,
     tol: float = 0,
     maxiter: int | None = None,
     return_eigenvectors: bool = True,
     **extras: Unpack[Extras],
 ) -> Any:
-    """All eigenpairs of A x = lambda x with lambda in a closed interval.
+    """All eigenpairs of A x = lambda M x with lambda in a closed interval.
+
+    Factors of A - sigma M count them before any is computed, and prove that none is missing. Where
+    A is a callable, or a factor would cost more, a polynomial filter finds them without this proof.
 
     Parameters
     ----------
@@ -308,8 +315,11 @@ def eigsh_interval(
         Symmetric, n x n.
     interval : (float, float)
         Its ends, which may be infinite.
-    k : int
-        The largest number of pairs that it may hold.
+    k : int, optional
+        The largest number of pairs that it may hold. Without it, there is no limit, or 100 where no
+        factor counts them.
+    M : sparse matrix or array, optional
+        Symmetric positive semidefinite, n x n. By default the identity.
     tol : float
         The relative error of the values. 0: about the level of rounding.
     maxiter : int, optional
@@ -351,12 +361,13 @@ def eigsh_interval(
     >>> print(w.round(6), v.shape)
     [1.108523 1.220428] (50, 2)
     """
-    problem = _pencil(A, None, None)
+    problem = _pencil(A, M, None)
+    limit = {} if k is None else {"nev": min(k, problem.A.shape[0])}
     options = Options(
         dict(extras),
         "raise",
         NAMES,
-        nev=min(k, problem.A.shape[0]),
+        **limit,
         interval=interval,
         tolerance=tol,
         max_iterations=iteration_limit(maxiter),

@@ -244,7 +244,7 @@ class Pencil:
             expected = density.count(sigma - radius, sigma + radius)
             most = min(int(expected.count + 6 * expected.deviation) + spare, self.order)
             interval = (sigma - radius, sigma + radius)
-            result = inner.end("smallest", most, interval=interval)
+            result = inner.end("smallest", most, interval=interval, filter="chebyshev")
             self.stopped = inner.stopped
             distances = np.abs(result.eigenvalues - sigma)
             if result.converged and len(distances) >= self.k:

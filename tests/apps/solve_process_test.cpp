@@ -86,10 +86,29 @@ TEST_F(HeddleSolve, ARangeOfFrequenciesGivesThePairsOfItsInterval) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], inside[i], 8e-8);
   expect_error(run_solve({"laplace2d:20,17", "--range-hz", "1", "2", "--interval", "1", "2"}), 1,
                "--range-hz and --interval are two ways to name one interval");
-  expect_error(
-      run_solve({"laplace2d:20,17", "--mass", "laplace2d:20,17", "--range-hz", "1", "2"}), 1,
-      "--mass laplace2d:20,17: problem.mass does not go with which: interval: all pairs in "
-      "an interval are found of one matrix only, of a pencil those nearest to a number");
+}
+
+/// Without -n: the number of pairs is counted. The mass of 4 takes frequencies to their halves.
+TEST_F(HeddleSolve, ARangeOfFrequenciesOfAPencil) {
+  const Index n = 340;
+  std::string mass =
+      fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {0}\n", n);
+  for (Index i = 1; i <= n; ++i) mass += fmt::format("{0} {0} 4\n", i);
+  folder_.write("mass.mtx", mass);
+  std::vector<double> inside;
+  for (const double value : laplace_smallest_eigenvalues({20, 17}, n)) {
+    const double f = std::sqrt(value / 4) / (2 * std::acos(-1.0));
+    if (0.05 <= f && f <= 0.075) inside.push_back(value / 4);
+  }
+  const ProcessResult run = run_solve(
+      {"laplace2d:20,17", "--mass", "mass.mtx", "--range-hz", "0.05", "0.075", "-o", "here"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto json = result("here");
+  const auto found = json.at("eigenvalues").get<std::vector<double>>();
+  ASSERT_EQ(found.size(), inside.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], inside[i], 1e-9);
+  EXPECT_EQ(json.at("completeness").at("method"), "inertia");
+  EXPECT_EQ(json.at("completeness").at("proven"), true);
 }
 
 TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {

@@ -410,6 +410,18 @@ def test_interval():
     np.testing.assert_allclose(everything, path_eigenvalues(12), rtol=1e-10)
 
 
+def test_interval_of_a_pencil_has_all_pairs_proven():
+    A, M = path_laplacian(400), sp.diags_array(np.linspace(1, 3, 400)).tocsr()
+    truth = scipy.linalg.eigh(A.toarray(), M.toarray(), eigvals_only=True)
+    inside = truth[(truth >= 0.3) & (truth <= 0.9)]
+    w, v, stats = heddle.eigsh_interval(A, (0.3, 0.9), M=M, return_stats=True)
+    np.testing.assert_allclose(w, inside, rtol=1e-10)
+    np.testing.assert_allclose(v.T @ (M @ v), np.eye(len(w)), atol=1e-9)
+    assert stats.completeness == ("inertia", True)
+    with pytest.raises(heddle.NotConverged, match=f"holds {len(inside)} eigenvalues"):
+        heddle.eigsh_interval(A, (0.3, 0.9), k=3, M=M)
+
+
 def test_symmetrize_takes_the_average_and_says_by_how_much():
     A = path_laplacian(60).tolil()
     A[3, 4] *= 1 + 1e-9

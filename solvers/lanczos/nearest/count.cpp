@@ -15,81 +15,57 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
-/// Searches for missing pairs that find none, after which a result is not proven.
-constexpr Index kMostSearches = 8;
-
-}  // namespace
-
 /// The numbers of eigenvalues below the ends. Nothing if a factor is not certain.
 template <Scalar T, class Ctx>
-std::optional<LimitCounts> NearestSolve<T, Ctx>::counts_at(const CountedInterval& ends) {
-  LimitCounts counts = options_.counts.value_or(LimitCounts{});
-  const bool counted = options_.counts.has_value();
-  if (!counted || ends.lower != options_.lower) {
-    if (!inverse_.factor(context_, ends.lower)) return std::nullopt;
-    counts.lower = inverse_.below();
+std::optional<LimitCounts> counts_at(Ctx& context, IndefiniteInverse<T, Ctx>& inverse,
+                                     const NearestOptions& options, const CountedInterval& ends) {
+  LimitCounts counts = options.counts.value_or(LimitCounts{});
+  const bool counted = options.counts.has_value();
+  if (!counted || ends.lower != options.lower) {
+    if (!inverse.factor(context, ends.lower)) return std::nullopt;
+    counts.lower = inverse.below();
   }
-  if (!counted || ends.upper != options_.upper) {
-    if (!inverse_.factor(context_, ends.upper)) return std::nullopt;
-    counts.upper = inverse_.below();
+  if (!counted || ends.upper != options.upper) {
+    if (!inverse.factor(context, ends.upper)) return std::nullopt;
+    counts.upper = inverse.below();
   }
   return counts;
 }
 
-/// Whether the basis shows fewer settled pairs between counted limits than there are, as of copies
-/// of a value, and all of its other pairs lie beyond the limits.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::lacks_copies() const {
-  const Target& target = pairs_.target;
-  if (!target.counted || std::ssize(pairs_.leading) >= awaited() || !leading_settled()) {
-    return false;
-  }
-  for (Index j = 0; j < s_->ritz.order(); ++j) {
-    if (std::find(pairs_.leading.begin(), pairs_.leading.end(), j) != pairs_.leading.end())
-      continue;
-    const double theta = s_->ritz.value(j);
-    const double residual = s_->ritz.residual(j);
-    if (target.has(pairs_.lambda_at(theta - residual)) ||
-        target.has(pairs_.lambda_at(theta + residual))) {
-      return false;
-    }
-  }
-  return true;
-}
+}  // namespace
 
-/// Locks the pairs that the basis shows. A search for the others is next.
+/// A search for others is next where the basis shows fewer settled pairs between counted limits
+/// than there are, as of copies of a value, and all its other pairs lie beyond the limits.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::search_copies() {
-  const CountedInterval limits{options_.lower, options_.upper};
+  if (pairs_.leading.empty() && pairs_.locked.empty()) return;
+  const bool settled = std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                                   [&](Index j) { return this->settled(j); });
+  if (!options_.counts || !settled || std::ssize(pairs_.leading) >= awaited() ||
+      !pairs_.others_rest(s_->ritz)) {
+    return;
+  }
   if (!verification_.measure_best(convergence_, true).residuals) {
     strictness_ *= kStricter;
     return;
   }
-  const Index known = verification_.inside(limits);
+  const Index known = verification_.inside({options_.lower, options_.upper});
   const Index all = options_.counts->between();
-  if (known >= all || search_for(all - known, known)) return;
+  if (known >= all) return;
+  if (missing_.begin(all - known, known)) {
+    next_ = AfterNearest::search;
+    strictness_ *= kStricter;
+    return;
+  }
   trouble_ = fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
   engine_.end(SolveStatus::stagnated, trouble_);
-}
-
-/// A search for `missed` pairs is next, where it is not without prospects. `known`: pairs that are
-/// there.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::search_for(Index missed, Index known) {
-  searches_ = known > known_at_search_ ? 1 : searches_ + 1;
-  if (searches_ > kMostSearches) return false;
-  known_at_search_ = known;
-  missed_ = missed;
-  next_ = AfterNearest::search;
-  strictness_ *= kStricter;
-  return true;
 }
 
 /// Claims convergence if fresh products confirm all leading pairs, and the count finds no others.
 template <Scalar T, class Ctx>
 Claim NearestSolve<T, Ctx>::claim() {
   if (next_ != AfterNearest::thick_restart) return Claim::none;
-  if (lacks_copies()) search_copies();
+  search_copies();
   if (next_ != AfterNearest::thick_restart || !all_settled()) return Claim::none;
   const Verdict verdict = verification_.measure_best(convergence_, true);
   if (!verdict.confirmed()) {
@@ -105,51 +81,46 @@ Claim NearestSolve<T, Ctx>::claim() {
 }
 
 /// Whether the counted eigenvalues are those that were found, or cannot be counted. If not, a
-/// search for the others is next.
+/// search for the others is next, or the iteration goes on, as in a cluster that is not resolved:
+/// other eigenvalues may lie just beyond the ends of the count.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::count() {
   std::vector<double> found;
   for (const std::size_t place : verification_.best(wanted_)) {
     found.push_back(verification_.values()[place]);
   }
+  const bool wants_all =
+      options_.counts && wanted_ + pairs_.given_between() == options_.counts->between();
   for (const double part : kParts) {
-    const auto ends = wants_all()
+    const auto ends = wants_all
                           ? CountedInterval{options_.lower, options_.upper}
                           : interval_to_count(pairs_.target, found, verification_.others(), part);
     if (!ends) return proven_ = true;
     if (engine_.stop_requested()) return true;
     engine_.begin_stage("counting eigenvalues");
-    const std::optional<LimitCounts> counts = counts_at(*ends);
+    const std::optional<LimitCounts> counts =
+        counts_at<T, Ctx>(context_, inverse_, options_, *ends);
     if (!counts) continue;
-    const Index expected = counts->between();
     const Index known = verification_.inside(*ends);
-    proven_ = known == expected;
-    pairs_.numbers = *counts;
-    if (proven_) return bounds_hold(*ends);
-    return known >= expected || !search_for(expected - known, known);
+    proven_ = known == counts->between();
+    if (proven_) {
+      pairs_.counted = ends;
+      pairs_.numbers = *counts;
+      const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
+      if (verification_.judge(convergence).confirmed()) return true;
+      proven_ = false;
+      if (!inverse_.factor(context_, pairs_.shift)) {
+        engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+      }
+    } else if (known >= counts->between() || !missing_.begin(counts->between() - known, known)) {
+      return true;
+    } else {
+      next_ = AfterNearest::search;
+    }
+    strictness_ *= kStricter;
+    return false;
   }
   return true;
-}
-
-/// Whether the errors of the values pass although other eigenvalues may lie just beyond the ends of
-/// a count. If not, as in a cluster that is not resolved, the iteration goes on.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::bounds_hold(const CountedInterval& ends) {
-  pairs_.counted = ends;
-  const EigenConvergence convergence = lenient_ ? convergence_.at_rounding() : convergence_;
-  if (verification_.judge(convergence).confirmed()) return true;
-  strictness_ *= kStricter;
-  proven_ = false;
-  factor_again();
-  return false;
-}
-
-/// Factors A − sB again after a count. Ends the solve if that fails.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::factor_again() {
-  if (inverse_.factor(context_, pairs_.shift)) return true;
-  engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-  return false;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

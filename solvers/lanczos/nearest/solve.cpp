@@ -70,6 +70,14 @@ void end_if_lost(Engine<Ctx>& engine, const FrontStatus& status) {
   }
 }
 
+/// Whether the first θ is so large that rounding spoils other leading pairs.
+template <Scalar T>
+bool shift_is_too_near(const LanczosRitz& ritz, const NearestPairs& pairs, Index awaited) {
+  if (pairs.leading.empty() || std::ssize(pairs.leading) != awaited) return false;
+  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+  return largest > kWidest<T> * std::abs(ritz.value(pairs.leading.back()));
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -129,35 +137,17 @@ void NearestSolve<T, Ctx>::plan() {
     }
   }
   if (wanted_ > 0) make_storage(wanted_);
-  if (wanted_ > 0 && problem_.constraints.cols() > 0) take_given();
+  if (wanted_ > 0 && problem_.constraints.cols() > 0) {
+    verification_.take_given();
+    if (options_.counts) {
+      wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
+    }
+  }
   if (wanted_ == 0) {
     proven_ = true;
     return engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
   }
   start();
-}
-
-/// Measures the values of the eigenvectors that are known already.
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::take_given() {
-  const ConstBlockView<T, Space> X = problem_.constraints;
-  EigenVerifier<T, Ctx>& verifier = s_->verifier;
-  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
-  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
-  pairs_.given.assign(verifier.values().begin(), verifier.values().end());
-  if (options_.counts) {
-    wanted_ = std::min(wanted_, options_.counts->between() -
-                                    verification_.inside({options_.lower, options_.upper}));
-  }
-}
-
-/// Whether all pairs between counted limits are wanted.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::wants_all() const {
-  return options_.counts &&
-         wanted_ + std::count_if(pairs_.given.begin(), pairs_.given.end(),
-                                 [&](double value) { return pairs_.target.has(value); }) ==
-             options_.counts->between();
 }
 
 template <Scalar T, class Ctx>
@@ -216,14 +206,20 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
   if (engine_.stop_requested()) return true;
   const auto k = static_cast<double>(basis.order());
   const double step = inverse_.factor_entries() * static_cast<double>(s_->shape.block);
-  if (basis.order() < awaited() + s_->shape.block || 5 * k * k * k > step) return false;
-  return take_ritz_pairs() && all_settled();
+  // Of copies of a value, a search finds a block at a time.
+  const bool copies = options_.counts && missing_.count > 0;
+  const Index least = (copies ? 1 : awaited()) + s_->shape.block;
+  if (basis.order() < least || 5 * k * k * k > step || !take_ritz_pairs()) return false;
+  if (all_settled()) return true;
+  return copies && !pairs_.leading.empty() && pairs_.others_rest(s_->ritz) &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
 }
 
 /// The number of pairs that the basis is to show in addition to the locked ones.
 template <Scalar T, class Ctx>
 Index NearestSolve<T, Ctx>::awaited() const {
-  return missed_ > 0 ? missed_ : wanted_;
+  return missing_.count > 0 ? missing_.count : wanted_;
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -258,14 +254,10 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::leading_settled() const {
-  return std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
-                     [&](Index j) { return settled(j); });
-}
-
-template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::all_settled() const {
-  return std::ssize(pairs_.leading) >= awaited() && leading_settled();
+  return std::ssize(pairs_.leading) >= awaited() &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
 }
 
 template <Scalar T, class Ctx>
@@ -274,19 +266,9 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  next_ = shift_is_too_near() ? AfterNearest::move_shift
-          : stalls()          ? AfterNearest::grow
-                              : AfterNearest::thick_restart;
-}
-
-/// Whether the first θ is so large that rounding spoils other leading pairs.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::shift_is_too_near() const {
-  if (pairs_.leading.empty()) return false;
-  const LanczosRitz& ritz = s_->ritz;
-  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double least = std::abs(ritz.value(pairs_.leading.back()));
-  return std::ssize(pairs_.leading) == awaited() && largest > kWidest<T> * least;
+  next_ = shift_is_too_near<T>(s_->ritz, pairs_, awaited()) ? AfterNearest::move_shift
+          : stalls()                                        ? AfterNearest::grow
+                                                            : AfterNearest::thick_restart;
 }
 
 template <Scalar T, class Ctx>
@@ -377,7 +359,7 @@ void NearestSolve<T, Ctx>::search() {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   pairs_.locked.clear();
   for (const double value : verification_.values()) pairs_.locked.push_back({value, kUnbounded});
-  const Index needed = std::ssize(pairs_.locked) + missed_;
+  const Index needed = std::ssize(pairs_.locked) + missing_.count;
   const Index held = needed + problem_.constraints.cols();
   if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
     const NearestShape larger = nearest_shape(options_, n_, held);
@@ -393,7 +375,10 @@ void NearestSolve<T, Ctx>::search() {
     pairs_.verified = false;
   }
   pairs_.leading.clear();
-  if (factor_again()) start();
+  if (!inverse_.factor(context_, pairs_.shift)) {
+    return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+  }
+  start();
 }
 
 template <Scalar T, class Ctx>

@@ -58,24 +58,15 @@ class NearestSolve {
   void thick_restart();
   void search();
   void move_shift();
-  bool shift_is_too_near() const;
   bool stalls();
   void grow();
   void make_storage(Index pairs);
-  void take_given();
   bool take_ritz_pairs();
   bool settled(Index j) const;
-  bool leading_settled() const;
   bool all_settled() const;
   Index awaited() const;
-  bool wants_all() const;
   bool count();
-  std::optional<LimitCounts> counts_at(const CountedInterval& ends);
-  bool lacks_copies() const;
   void search_copies();
-  bool search_for(Index missed, Index known);
-  bool factor_again();
-  bool bounds_hold(const CountedInterval& ends);
   void write_reason();
 
   Ctx& context_;
@@ -93,10 +84,8 @@ class NearestSolve {
   std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;            // pairs of the result
-  Index missed_ = 0;            // pairs that the last count has shown to be missing
-  Index searches_ = 0;          // for missing pairs, in turn, that have found none
-  Index known_at_search_ = -1;  // pairs that were there when the last search began
+  Index wanted_ = 0;  // pairs of the result
+  MissingPairs missing_;
   double strictness_ = 1;
   double left_ = 0;          // decades of the residuals of leading pairs above settling
   Index last_progress_ = 0;  // the cycle in which they last fell

@@ -12,6 +12,9 @@ namespace {
 /// Ritz pairs that stand for the eigenvalues next to the verified ones.
 constexpr std::size_t kOthers = 16;
 
+/// Searches for missing pairs that find none, after which there are no more.
+constexpr Index kMostSearches = 8;
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -31,6 +34,39 @@ NearestStorage<T, Ctx>::NearestStorage(Ctx& context, const RowRange& rows,
 double NearestPairs::lambda_at(double theta) const noexcept {
   constexpr double kLeast = std::numeric_limits<double>::min();
   return shift + 1 / (std::abs(theta) < kLeast ? std::copysign(kLeast, theta) : theta);
+}
+
+Index NearestPairs::given_between() const {
+  return std::count_if(given.begin(), given.end(), [&](double value) { return target.has(value); });
+}
+
+bool NearestPairs::others_rest(const LanczosRitz& ritz) const {
+  for (Index j = 0; j < ritz.order(); ++j) {
+    if (std::find(leading.begin(), leading.end(), j) != leading.end()) continue;
+    const double theta = ritz.value(j);
+    const double residual = ritz.residual(j);
+    if (target.has(lambda_at(theta - residual)) || target.has(lambda_at(theta + residual))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool MissingPairs::begin(Index missed, Index there) {
+  searches = there > known ? 1 : searches + 1;
+  if (searches > kMostSearches) return false;
+  known = there;
+  count = missed;
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::take_given() {
+  const ConstBlockView<T, Space> X = problem_.constraints;
+  EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
+  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
+  pairs_.given.assign(verifier.values().begin(), verifier.values().end());
 }
 
 template <Scalar T, class Ctx>

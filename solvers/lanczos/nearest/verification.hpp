@@ -55,6 +55,24 @@ struct NearestPairs {
 
   /// λ = s + 1/θ.
   double lambda_at(double theta) const noexcept;
+
+  /// The number of given values between the limits.
+  Index given_between() const;
+
+  /// Whether the Ritz pairs other than the leading ones show no value between the limits:
+  /// θ ± ‖F x − θ x‖ lies beyond them.
+  bool others_rest(const LanczosRitz& ritz) const;
+};
+
+/// The searches for pairs that counts have shown to be missing.
+struct MissingPairs {
+  Index count = 0;     ///< the number that the last count has shown to be missing
+  Index searches = 0;  ///< in turn, that have found none
+  Index known = -1;    ///< pairs that were there when the last one began
+
+  /// Whether a search for `missed` pairs has prospects, with `there` pairs known, and takes it for
+  /// begun.
+  bool begin(Index missed, Index there);
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
@@ -73,6 +91,9 @@ class NearestVerification {
   /// X ← the locked vectors and the leading Ritz vectors, and measures them. `refines`: whether F
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
+
+  /// Measures the values of the constraints, which are eigenvectors known already.
+  void take_given();
 
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
   Verdict measure(const EigenConvergence& convergence);

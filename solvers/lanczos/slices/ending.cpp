@@ -63,7 +63,7 @@ template <Scalar T, class Ctx>
 Verdict SliceSolve<T, Ctx>::judge(const EigenConvergence& convergence) {
   Neighbours neighbours{.solved = !dense_, .dense = dense_};
   ends_.clear();
-  own_bounds_.clear();
+  own_errors_.clear();
   if (dense_) {
     neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
     return verifier_->judge(convergence, neighbours);
@@ -74,11 +74,14 @@ Verdict SliceSolve<T, Ctx>::judge(const EigenConvergence& convergence) {
   std::sort(found_.begin(), found_.end(),
             [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
   for (std::size_t j = 0; j < found_.size(); ++j) {
-    own_bounds_.push_back(found_[j].error + std::abs(found_[j].value - verifier_->values()[j]));
+    own_errors_.push_back(found_[j].error + std::abs(found_[j].value - verifier_->values()[j]));
   }
   neighbours.values = ends_;
   neighbours.residuals = end_widths_;
+  // Each pair has passed in its slice: what its bound has left there is rounding.
+  own_bounds_.assign(found_.size(), 0);
   neighbours.own_bounds = own_bounds_;
+  neighbours.own_roundings = own_errors_;
   return verifier_->judge(convergence, neighbours);
 }
 
@@ -104,8 +107,8 @@ void SliceSolve<T, Ctx>::judge_end() {
                        "the dense solution is as good as the precision allows");
   }
   end_with(SolveStatus::verification_failed,
-           "the slices claim convergence, products made afresh do not confirm it (" +
-               verifier_->refutation(convergence_) + ")");
+           fmt::format("the slices claim convergence, products made afresh do not confirm it ({})",
+                       verifier_->refutation(convergence_)));
 }
 
 template <Scalar T, class Ctx>

@@ -28,6 +28,10 @@ constexpr double kLeastBelow = 0.15;
 constexpr double kMostBelow = 0.85;
 constexpr int kTries = 12;
 
+/// A place is not looked for between numbers nearer to each other than this part of a slice: a
+/// factor so near to copies of a value would spoil the digits of others.
+constexpr double kNarrow = 0.01;
+
 /// Up to this number of pairs, the middle of a slice is good enough.
 constexpr Index kFew = 4;
 
@@ -129,6 +133,7 @@ std::optional<double> SliceSolve<T, Ctx>::place(Slice& slice, Index& wanted) {
   }
   Bracket bracket{{slice.lower, slice.counts.lower}, {slice.upper, slice.counts.upper}};
   for (int tries = 0; tries < kTries; ++tries) {
+    if (bracket.high.at - bracket.low.at < kNarrow * (slice.upper - slice.lower)) break;
     if (engine_.stop_requested()) {
       slices_.push_back(slice);
       return engine_.end_as_requested(), std::nullopt;

@@ -109,6 +109,9 @@ template <Scalar T, class Ctx>
 void SliceSolve<T, Ctx>::next() {
   Slice slice = slices_.back();
   if (engine_.stop_requested()) return engine_.end_as_requested();
+  if (result_.iterations >= options_.max_iterations) {
+    return engine_.end(SolveStatus::max_iterations, "the iteration limit was reached");
+  }
   slices_.pop_back();
   if (slice.counts.between() == 0) return;
   Index wanted = 0;
@@ -214,13 +217,13 @@ void SliceSolve<T, Ctx>::take(const Slice& slice, EigenResult<T, Space>& part,
   const CountedInterval covered = counted ? *pairs.counted : limits;
   const LimitCounts numbers = counted ? pairs.numbers : slice.counts;
   const Index kept = keep(part, covered, false);
-  if (kept == 0) {  // copies of one value fill a search
+  if (kept == 0 && !all) {  // copies of one value fill a search
     Slice larger = slice;
     larger.pairs = 2 * std::max(slice.pairs, std::ssize(part.eigenvalues));
     slices_.push_back(larger);
     return;
   }
-  spacing_ = (covered.upper - covered.lower) / static_cast<double>(kept);
+  spacing_ = kept > 0 ? (covered.upper - covered.lower) / static_cast<double>(kept) : 0;
   if (slice.counts.upper > numbers.upper) {
     slices_.push_back(
         {covered.upper, slice.upper, {numbers.upper, slice.counts.upper}, interval_.pairs});

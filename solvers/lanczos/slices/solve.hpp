@@ -86,9 +86,9 @@ class SliceSolve {
   MultiVector<T, Space> X_;          // the vectors found
   std::vector<BoundedValue> found_;  // their values
   std::optional<EigenVerifier<T, Ctx>> verifier_;
-  std::vector<double> ends_, end_widths_, own_bounds_;  // what `judge` refers to
-  Index solved_ = 0;                                    // slices
-  double spacing_ = 0;                                  // of eigenvalues in the last slice
+  std::vector<double> ends_, end_widths_, own_bounds_, own_errors_;  // what `judge` refers to
+  Index solved_ = 0;                                                 // slices
+  double spacing_ = 0;  // of eigenvalues in the last slice
   bool dense_ = false;
   bool proven_ = true;    // whether all slices so far are
   bool lenient_ = false;  // whether pairs passed as far as rounding allows

@@ -93,7 +93,7 @@ class SlicedEigenpairs : public testing::Test {
   /// Solves and compares values, residuals, orthogonality and the proof with `truth`, all values.
   Result expect_all(const Matrix& A, const Matrix& B, const std::vector<double>& truth,
                     const IntervalOptions& options) {
-    const Result result = solve(A, B, options);
+    Result result = solve(A, B, options);
     const std::string where = "[" + std::to_string(options.lower) + ", " +
                               std::to_string(options.upper) + "], " + result.reason;
     EXPECT_EQ(result.status, SolveStatus::converged) << where;
