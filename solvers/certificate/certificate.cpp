@@ -135,6 +135,10 @@ void Certificate<T, Ctx>::prove() {
       keys, *std::max_element(found_.error_bounds.begin(), found_.error_bounds.end()),
       options_.tolerance > 0 ? options_.tolerance : kDefaultTolerance<T>,
       problem_.A->one_norm().value_or(1) / norm_B());
+  if (!places.usable()) {
+    found_.reason += "; without error bounds the eigenvalues were not counted";
+    return;
+  }
   EigenvalueCount<T, Ctx> count(context_, problem_, inverse_);
 
   std::optional<Counted> behind;

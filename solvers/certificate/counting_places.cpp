@@ -35,6 +35,10 @@ CountingPlaces::CountingPlaces(std::vector<double> keys, double error, double to
   alike_ = std::max(tolerance * last, 2 * error_);
 }
 
+bool CountingPlaces::usable() const noexcept {
+  return std::isfinite(error_) && std::isfinite(keys_.front()) && std::isfinite(keys_.back());
+}
+
 CountingPlace CountingPlaces::beyond(int attempt) const noexcept {
   const double last = keys_.back();
   const auto distances = static_cast<double>(keys_.size() - 1);
@@ -47,11 +51,10 @@ CountingPlace CountingPlaces::beyond(int attempt) const noexcept {
 
 std::optional<CountingPlace> CountingPlaces::before(int attempt) const noexcept {
   const double last = keys_.back();
-  const double window = kBefore[attempt] * alike_;
+  const double edge = last - kBefore[attempt] * alike_;
   double widest = 0;
   CountingPlace place;
-  for (std::size_t i = keys_.size(); i-- > 0 && keys_[i] >= last - window;) {
-    const double edge = keys_[i] - window;
+  for (std::size_t i = keys_.size(); i-- > 0 && keys_[i] >= edge;) {
     const double lower = i > 0 ? std::max(keys_[i - 1], edge) : edge;
     const double gap = keys_[i] - lower;
     if (gap <= widest) continue;

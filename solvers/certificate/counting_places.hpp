@@ -25,6 +25,9 @@ class CountingPlaces {
   /// `tolerance`: values that differ by this part of them are the same. `scale`: ‖A‖/‖B‖.
   CountingPlaces(std::vector<double> keys, double error, double tolerance, double scale);
 
+  /// Whether the values and their errors are finite, so that there are places.
+  bool usable() const noexcept;
+
   /// A place behind all found values: by a part of their mean distance, or of the last value.
   CountingPlace beyond(int attempt) const noexcept;
 

@@ -356,7 +356,7 @@ TEST(CertificateChoice, AForcedCountNamesItsCost) {
   options.certify = Certify::inertia;
   expect_proven(known.certify(Which::smallest, first(1), options, monitor));
   ASSERT_FALSE(stages.empty());
-  EXPECT_EQ(stages[0].substr(0, 43), "counting eigenvalues by a factor of about ");
+  EXPECT_EQ(stages[0].substr(0, 42), "counting eigenvalues by a factor of about ");
 }
 
 TEST(CertificateChoice, OtherStatusesStay) {
