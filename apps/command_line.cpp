@@ -49,12 +49,9 @@ class SolverOptions {
     for (auto& [key, option, words] : values_) {
       if (option->count() > 0) line_.settings.push_back({key, words});
     }
-    if (range_.empty()) return std::move(line_);
-    for (const Setting& setting : line_.settings) {
-      if (setting.key->path != "solver.interval") continue;
-      throw InvalidArgument("--range-hz and --interval are two ways to name one interval");
+    for (const FrequencyValue& value : frequencies_) {
+      if (!value.words.empty()) add_frequencies(value);
     }
-    line_.settings.push_back(interval_of_frequencies(range_));
     return std::move(line_);
   }
 
@@ -64,6 +61,19 @@ class SolverOptions {
     const CLI::Option* option;
     std::vector<std::string> words;
   };
+  struct FrequencyValue {
+    FrequencyOption option;
+    std::vector<std::string> words;
+  };
+
+  void add_frequencies(const FrequencyValue& value) {
+    for (const Setting& setting : line_.settings) {
+      if (setting.key->path != value.option.key->path) continue;
+      throw InvalidArgument(fmt::format("{} and {} are two ways to give {}", value.option.name,
+                                        value.option.key->option, value.option.key->path));
+    }
+    line_.settings.push_back(setting_of(value.option, value.words));
+  }
 
   void subject() {
     const std::string config = "YAML file that says what to solve and how; -: standard input";
@@ -88,13 +98,13 @@ class SolverOptions {
                          ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
                          ->group("Keys of the configuration");
     }
-    if (takes_interval()) {
-      app_.add_option("--range-hz", range_,
-                      "solver.interval in cycles per unit of time: all pairs with F1 <= "
-                      "sqrt(lambda)/(2 pi) <= F2")
-          ->type_size(2)
+    for (const FrequencyOption& option : frequency_options(program_.solver)) {
+      FrequencyValue& value = frequencies_.emplace_back(FrequencyValue{option, {}});
+      app_.add_option(std::string(option.name), value.words, std::string(option.doc))
+          ->type_size(option.words)
           ->expected(1)
-          ->type_name("F1 F2")
+          ->type_name(std::string(option.argument))
+          ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
           ->group("Keys of the configuration");
     }
     app_.add_option("--set", line_.overrides,
@@ -105,11 +115,6 @@ class SolverOptions {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false)
         ->group("Keys of the configuration");
-  }
-
-  bool takes_interval() const {
-    return std::any_of(values_.begin(), values_.end(),
-                       [](const KeyValue& value) { return value.key->path == "solver.interval"; });
   }
 
   void modes() {
@@ -145,8 +150,9 @@ class SolverOptions {
   bool takes_matrix_;
   CommandLine line_;
   std::string keys_format_;
-  std::vector<std::string> range_;  // of --range-hz
-  std::deque<KeyValue> values_;     // CLI11 keeps their addresses
+  // CLI11 keeps their addresses.
+  std::deque<KeyValue> values_;
+  std::deque<FrequencyValue> frequencies_;
 };
 
 void print_keys(const std::string& format, const SolverProgram& program) {

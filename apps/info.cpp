@@ -4,7 +4,7 @@
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/info/command_line.hpp>
 #include <heddle/apps/info/levels.hpp>
-#include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/info/pencil_report.hpp>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/report/output_files.hpp>
 #include <heddle/apps/run_together.hpp>
@@ -12,6 +12,7 @@
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,11 +34,16 @@ std::string generators_text() {
   return text;
 }
 
-HostCsrMatrix<double> load(HostContext& context, const InfoCommandLine& arguments) {
-  HostCsrMatrix<double> A =
-      read_input(arguments.matrix, "MATRIX", [&](const std::filesystem::path& path) {
-        return detail::load_matrix(context, path.string(), arguments.first_line);
-      });
+/// The matrix of an argument, whose name on the command line is `name`.
+HostCsrMatrix<double> load(HostContext& context, const InfoCommandLine& arguments,
+                           const std::string& argument, const char* name) {
+  return read_input(argument, name, [&](const std::filesystem::path& path) {
+    return detail::load_matrix(context, path.string(), arguments.first_line);
+  });
+}
+
+HostCsrMatrix<double> load_transformed(HostContext& context, const InfoCommandLine& arguments) {
+  HostCsrMatrix<double> A = load(context, arguments, arguments.matrix, "MATRIX");
   if (arguments.transform == "none") return A;
   if (A.rows() != A.cols()) {
     throw InvalidArgument(
@@ -69,13 +75,18 @@ Block coordinates_of(HostContext& context, const InfoCommandLine& arguments) {
 std::string answer(const InfoCommandLine& arguments) {
   if (arguments.list_generators) return generators_text();
   HostContext context;
-  HostCsrMatrix<double> A = load(context, arguments);
+  HostCsrMatrix<double> A = load_transformed(context, arguments);
   const std::string name = arguments.transform == "none"
                                ? arguments.matrix
                                : fmt::format("{} of {}", arguments.transform, arguments.matrix);
   const std::vector<Index> widths =
       arguments.products ? std::vector<Index>{1, 4, 8, 16, 32, 64} : std::vector<Index>{};
   MatrixReport report = inspect(context, name, std::as_const(A).view(), widths);
+  std::optional<PencilReport> pencil;
+  if (!arguments.mass.empty()) {
+    const HostCsrMatrix<double> M = load(context, arguments, arguments.mass, "--mass");
+    pencil = inspect_pencil(context, name, std::as_const(A).view(), arguments.mass, M.view());
+  }
   if (arguments.multigrid) {
     const CsrView<double, HostSpace> view = std::as_const(A).view();
     const auto offsets = static_cast<std::size_t>(view.rows + 1);
@@ -87,7 +98,7 @@ std::string answer(const InfoCommandLine& arguments) {
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }
-  return arguments.json.empty() ? to_text(report) : to_json(report);
+  return arguments.json.empty() ? to_text(report, pencil) : to_json(report, pencil);
 }
 
 }  // namespace

@@ -133,6 +133,8 @@ void refuse(const Config& config, const ProblemError& error) {
       refuse(problem.matrix, error.message());
     case ProblemPart::mass:
       refuse(*problem.mass, error.message());
+    case ProblemPart::geometric_stiffness:
+      refuse(*problem.geometric_stiffness, error.message());
     case ProblemPart::constraints:
       block = problem.constraints;
       break;
@@ -157,7 +159,7 @@ void refuse(const Config& config, const ProblemError& error) {
 
 std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config) {
   const ProblemConfig& named = config.problem;
-  if (uses_transpose(config) || takes_laplacian(named)) return {};
+  if (uses_transpose(config) || takes_laplacian(named) || named.geometric_stiffness) return {};
   if (named.symmetrize == Symmetrize::average) return {};
   // Rows of a file are divided at node boundaries, which are unknown until the coordinates are
   // read.
@@ -188,6 +190,12 @@ Problem read_problem(HostContext& context, const Config& config, Problem begun,
     if (named.mass && !problem.B) {
       problem.B = load_matrix(context, *named.mass, "problem.mass", named.first_line);
       asymmetry.mass = symmetrize(context, named, ProblemPart::mass, *problem.B);
+    }
+    if (named.geometric_stiffness) {
+      Matrix& geometric = problem.geometric_stiffness.emplace(load_matrix(
+          context, *named.geometric_stiffness, "problem.geometric_stiffness", named.first_line));
+      asymmetry.geometric_stiffness =
+          symmetrize(context, named, ProblemPart::geometric_stiffness, geometric);
     }
     if (removed != nullptr) *removed = asymmetry;
     problem.constraints = load_block(context, named.constraints, "problem.constraints");

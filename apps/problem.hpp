@@ -14,6 +14,7 @@ namespace heddle::apps {
 struct RemovedAsymmetry {
   std::optional<double> matrix{};
   std::optional<double> mass{};
+  std::optional<double> geometric_stiffness{};
 };
 
 /// Loads and transforms the matrices and blocks that `config` names. Throws `InputError` with the

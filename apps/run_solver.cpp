@@ -52,6 +52,7 @@ void print(const CommandLine& line, const std::string& text) {
 void print_table(const CommandLine& line, const Config& config, const Solution& result) {
   const SolverType solver = config.request.method;
   TableStyle style{config.output.unit};
+  if (config.problem.geometric_stiffness) style.eigenvalue = "load factor";
   const std::string plain = result_table(result, solver, style);
   const bool on_stderr = line.json == kStandardOutput;
   style.bold = shows_bold(on_stderr ? STDERR_FILENO : STDOUT_FILENO);
@@ -78,6 +79,7 @@ ProblemFacts facts(Device& device, const Problem& input, const SolvePlan& plan) 
   problem.cols = input.A.cols();
   problem.nnz = input.A.nnz();
   if (input.B) problem.mass_nnz = input.B->nnz();
+  if (input.geometric_stiffness) problem.geometric_nnz = input.geometric_stiffness->nnz();
   problem.constraints = input.constraints.cols();
   problem.initial_guess = input.initial_guess.cols();
   problem.rhs = input.rhs.cols();
@@ -214,6 +216,13 @@ Config with_method(const Config& config, const SolvePlan& plan) {
   return settled;
 }
 
+/// Adds the frequencies of one matrix, the mass of whose degrees of freedom is 1, if the user named
+/// a unit. Those of a pencil are there.
+void add_frequencies(const Config& config, Solution& result) {
+  if (!is_named(config.output.unit) || !result.frequencies.empty()) return;
+  for (const double lambda : result.eigenvalues) result.frequencies.push_back(frequency_of(lambda));
+}
+
 ExitCode carry_out(Run& run) {
   Report& report = run.report;
   run.progress.begin_stage("looking for a device");
@@ -233,6 +242,7 @@ ExitCode carry_out(Run& run) {
   report.problem = facts(device, input, plan);
   report.problem.asymmetry = asymmetry.matrix;
   report.problem.mass_asymmetry = asymmetry.mass;
+  report.problem.geometric_asymmetry = asymmetry.geometric_stiffness;
   report.seconds.load = seconds_since(run.start);
   prepare_checkpoint(config, run.line.resume, input, report.problem, result_file_names());
   plan = detail::with_checkpoint(plan, config.request.checkpoint);
@@ -254,6 +264,7 @@ ExitCode carry_out(Run& run) {
   spdlog::info("{} {}\n{}", run.name, kVersions.heddle, description);
   spdlog::debug("configuration:\n{}", to_yaml(config.effective));
   report.result = solve(run, device, std::move(input), plan);
+  add_frequencies(config, report.result);
   run.progress.clear();
   report.seconds.total = seconds_since(run.start);
   report_results(run, device);

@@ -1,4 +1,5 @@
 #include <heddle/drivers/inspect/facts.hpp>
+#include <heddle/drivers/plan/buckling.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_stage.hpp>
@@ -27,8 +28,9 @@ class FreedMemory {
   Device& device_;
 };
 
-Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monitor& monitor,
+Solution run(Device& device, Problem given, const SolvePlan& plan, const Monitor& monitor,
              bool keeps_vectors) {
+  Problem problem = buckling_pencil(device.host(), std::move(given));
   check_plan(device, shape_of(problem, device.processes()), plan);
   const FreedMemory freed(device);
   return device.with_context([&](auto& context) {
@@ -81,7 +83,8 @@ SolvePlan plan(Device& device, const Problem& problem, const Request& request,
                const Monitor& monitor) {
   const std::string reason = detail::host_reason(problem);
   if (!reason.empty() && !device.is_host()) refuse_gpu(reason);
-  return detail::make_plan(device.host(), detail::machine_of(device), problem, request, monitor);
+  return detail::make_plan(device.host(), detail::machine_of(device),
+                           detail::buckling_pencil(device.host(), problem), request, monitor);
 }
 
 Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monitor& monitor) {

@@ -29,7 +29,11 @@ void exclude(const Config& config, std::string_view what, std::initializer_list<
 
 /// The sizes of the problem that follow from the configuration alone.
 ProblemSizes known_sizes(const Config& config) {
-  return {.pencil = config.problem.mass.has_value(), .normal_equations = uses_transpose(config)};
+  const ProblemConfig& problem = config.problem;
+  const bool buckling = problem.geometric_stiffness.has_value();
+  return {.pencil = problem.mass || buckling,
+          .buckling = buckling,
+          .normal_equations = uses_transpose(config)};
 }
 
 /// The preconditioner that the configuration names, null for auto and none.
@@ -42,6 +46,7 @@ std::string name_in_files(std::string_view name) {
   if (name == "normal_equations") return "transform: normal_equations";
   if (name == "interval") return "which: interval";
   if (name == "sigma") return "which: nearest";
+  if (name == "geometric_stiffness") return "problem.geometric_stiffness";
   return detail::key_of(name);
 }
 
@@ -49,6 +54,10 @@ std::string_view key_of(ProblemPart part) {
   switch (part) {
     case ProblemPart::mass:
       return "problem.mass";
+    case ProblemPart::geometric_stiffness:
+      return "problem.geometric_stiffness";
+    case ProblemPart::rhs:
+      return "problem.rhs";
     case ProblemPart::constraints:
       return "problem.constraints";
     default:
@@ -58,7 +67,8 @@ std::string_view key_of(ProblemPart part) {
 
 /// Applies the rules of requests, which need no more of the problem than the configuration tells.
 void check_request(const Config& config) {
-  detail::AskedProblem asked{.pencil = config.problem.mass.has_value(),
+  detail::AskedProblem asked{.pencil = known_sizes(config).pencil,
+                             .buckling = known_sizes(config).buckling,
                              .normal_equations = uses_transpose(config),
                              .constraints = !config.problem.constraints.empty(),
                              .initial_guess = !config.problem.initial_guess.empty()};
@@ -128,6 +138,12 @@ void check_transform(const Config& config) {
             problem.symmetrize == Symmetrize::larger || (averages && uses_transpose(config))}});
 }
 
+/// Singular values have no frequencies.
+void check_unit(const Config& config) {
+  if (!uses_transpose(config)) return;
+  exclude(config, "transform: normal_equations", {{"output.unit", is_named(config.output.unit)}});
+}
+
 }  // namespace
 
 void refuse(const Config& config, const RequestError& error) {
@@ -137,9 +153,12 @@ void refuse(const Config& config, const RequestError& error) {
 }
 
 void check_combinations(const Config& config) {
+  exclude(config, "problem.geometric_stiffness",
+          {{"problem.mass", config.problem.mass && config.problem.geometric_stiffness}});
   check_near_null(config);
   check_interval(config);
   check_transform(config);
+  check_unit(config);
   check_request(config);
 }
 

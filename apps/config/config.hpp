@@ -48,12 +48,18 @@ enum class HistoryDetail {
 
 /// The unit of frequencies on the terminal, for matrices whose time is in seconds.
 enum class FrequencyUnit {
-  cycles,  ///< per unit of time of the matrices, whatever that is
+  automatic,  ///< cycles for a pencil, none for one matrix
+  cycles,     ///< per unit of time of the matrices, whatever that is
   hertz,
   kilohertz,
   radians,  ///< ω = √λ
   none,     ///< eigenvalues alone
 };
+
+/// Whether the user named a unit, which asks for frequencies of one matrix as well.
+constexpr bool is_named(FrequencyUnit unit) {
+  return unit != FrequencyUnit::automatic && unit != FrequencyUnit::none;
+}
 
 /// A matrix file or the structure of a generated matrix.
 struct MatrixSource {
@@ -79,10 +85,11 @@ struct RhsConfig {
   std::string describe() const;
 };
 
-/// The problem A x = λ B x, A X = B, or min ‖B − A X‖.
+/// The problem A x = λ B x, A x = −λ K_g x, A X = B, or min ‖B − A X‖.
 struct ProblemConfig {
-  MatrixSource matrix;               ///< A, before the transform
-  std::optional<MatrixSource> mass;  ///< B; none: the identity
+  MatrixSource matrix;                              ///< A, before the transform
+  std::optional<MatrixSource> mass;                 ///< B; none: the identity
+  std::optional<MatrixSource> geometric_stiffness;  ///< K_g, for load factors
   Transform transform = Transform::none;
   EdgeWeights weights = EdgeWeights::stored;  ///< of the graph Laplacians
   Symmetrize symmetrize = Symmetrize::none;
@@ -99,7 +106,7 @@ struct OutputConfig {
   std::filesystem::path directory;            ///< relative to the current folder
   VectorFormat vectors = VectorFormat::none;  ///< of eigenvectors or the solution
   HistoryDetail history = HistoryDetail::none;
-  FrequencyUnit unit = FrequencyUnit::cycles;
+  FrequencyUnit unit = FrequencyUnit::automatic;
   std::filesystem::path log;  ///< what is said beside the results is appended to it. Empty: no file
 };
 

@@ -12,13 +12,14 @@ namespace {
 
 constexpr std::string_view kHead = R"(# Configuration
 
-A configuration is a YAML file that `heddle solve FILE.yaml` takes. Ten keys are enough for most problems. Options of the command line, such
+A configuration is a YAML file that `heddle solve FILE.yaml` takes. Eleven keys are enough for most problems. Options of the command line, such
 as `-n`, take the place of keys. Files are relative to the configuration. `heddle config --markdown` prints this page.
 
 | task | key | option |
 |---|---|---|
 | [the matrix](#the-matrix) | `problem.matrix` | the first argument |
 | [modes of K and M](#modes-of-k-and-m) | `problem.mass` | `--mass` |
+| [load factors of K and K_g](#load-factors-of-k-and-k_g) | `problem.geometric_stiffness` | `--buckling` |
 | [how many eigenpairs, which end](#how-many-eigenpairs-which-end) | `solver.nev`, `solver.which` | `-n`, `--which` |
 | [all eigenpairs in a range](#all-eigenpairs-in-a-range) | `solver.interval` | `--interval` |
 | [A X = B](#linear-systems) | `problem.rhs` | `--rhs` |
@@ -41,6 +42,12 @@ problem: {matrix: K.mtx}          # a file, or {generate: laplace3d, size: [20, 
 problem: {matrix: K.mtx, mass: M.mtx}          # K x = lambda M x; frequencies are sqrt(lambda) / (2 pi)
 ```
 
+### Load factors of K and K_g
+
+```yaml
+problem: {matrix: K.mtx, geometric_stiffness: KG.mtx}          # K x = -lambda K_g x, lambda > 0; solver.side: both for both signs
+```
+
 ### How many eigenpairs, which end
 
 ```yaml
@@ -52,7 +59,7 @@ solver: {nev: 10, which: largest}          # without them: 6, smallest
 
 ```yaml
 problem: {matrix: K.mtx}
-solver: {which: interval, interval: [0.0, 0.1], nev: 100}          # at most 100
+solver: {which: interval, interval: [0.0, 0.1]}          # nev: 100: at most 100
 ```
 
 ### Linear systems

@@ -45,6 +45,7 @@ class Schema {
 
   void matrix(const std::string& path, MatrixSource& (*source)(Config&));
   void problem();
+  void geometric_stiffness();
   void near_null();
   void transforms();
   void right_hand_sides();
@@ -114,6 +115,7 @@ void Schema::problem() {
     std::optional<MatrixSource>& mass = config.problem.mass;
     return mass ? *mass : mass.emplace();
   });
+  geometric_stiffness();
   transforms();
   add("problem.first_line",
       "what the first line of an edge list holds: an edge, or the sizes of the list; auto: an "
@@ -138,6 +140,22 @@ void Schema::problem() {
       .option("--initial-guess")
       .aliases({"X0", "initial_space", "guess", "start"})
       .store([](Node node, Config& config) { config.problem.initial_guess = resolve_file(node); });
+}
+
+void Schema::geometric_stiffness() {
+  add("problem.geometric_stiffness",
+      "K_g of a structure with the stiffness A under a reference load, given like A: the "
+      "eigenvalues are the load factors lambda of A x = -lambda K_g x, smallest first, positive "
+      "ones unless solver.side says both or below; A positive definite")
+      .file()
+      .section()
+      .only_for({SolverType::block_lanczos, SolverType::automatic})
+      .option("--buckling")
+      .aliases({"K_g", "KG", "geometric", "stress_stiffness", "initial_stress", "buckling"});
+  matrix("problem.geometric_stiffness", [](Config& config) -> MatrixSource& {
+    std::optional<MatrixSource>& geometric = config.problem.geometric_stiffness;
+    return geometric ? *geometric : geometric.emplace();
+  });
 }
 
 /// Keys of what preconditioners may know of A.
@@ -199,8 +217,8 @@ void Schema::transforms() {
       .option("--weights");
   add("problem.symmetrize",
       "true: a graph Laplacian takes a directed graph, both directions of an edge get the larger "
-      "of the two weights; average: (A + A^T)/2 in place of A and of the mass matrix, which "
-      "printing has made unsymmetric")
+      "of the two weights; average: (A + A^T)/2 in place of A, and the same of the other matrix, "
+      "which printing has made unsymmetric")
       .choice<Symmetrize>({{"true", Symmetrize::larger},
                            {"false", Symmetrize::none},
                            {"average", Symmetrize::average}},
@@ -274,15 +292,18 @@ void Schema::output() {
                              [](Config& config) -> HistoryDetail& { return config.output.history; })
       .fallback("true");
   add("output.unit",
-      "of the frequencies in the table of a pencil, for matrices in seconds; cycles: per unit of "
-      "time of the matrices; none: eigenvalues alone. result.json has cycles")
-      .choice<FrequencyUnit>({{"cycles", FrequencyUnit::cycles},
+      "of the frequencies sqrt(lambda)/(2 pi) in the table, for matrices in seconds; cycles: per "
+      "unit of time of the matrices; none: eigenvalues alone; auto: cycles with a mass matrix, "
+      "else "
+      "none. result.json has cycles")
+      .choice<FrequencyUnit>({{"auto", FrequencyUnit::automatic},
+                              {"cycles", FrequencyUnit::cycles},
                               {"Hz", FrequencyUnit::hertz},
                               {"kHz", FrequencyUnit::kilohertz},
                               {"rad/s", FrequencyUnit::radians},
                               {"none", FrequencyUnit::none}},
                              [](Config& config) -> FrequencyUnit& { return config.output.unit; })
-      .fallback("cycles")
+      .fallback("auto")
       .only_for(kEigensolvers)
       .option("--unit")
       .aliases({"units", "frequency_unit"});

@@ -234,12 +234,25 @@ std::vector<KeyOption> key_options(SolverType solver) {
   return options;
 }
 
-Setting interval_of_frequencies(const std::vector<std::string>& words) {
+std::vector<FrequencyOption> frequency_options(SolverType solver) {
+  std::vector<FrequencyOption> options;
+  for (const KeyOption& known : key_options(solver)) {
+    if (known.key->path == "solver.interval") {
+      options.push_back({"--range-hz", known.key, "F1 F2", 2,
+                         "solver.interval in cycles per unit of time: all pairs with F1 <= "
+                         "sqrt(lambda)/(2 pi) <= F2"});
+    } else if (known.key->path == "solver.sigma") {
+      options.push_back({"--sigma-hz", known.key, "F", 1,
+                         "solver.sigma in cycles per unit of time: the pairs nearest to "
+                         "lambda = (2 pi F)^2"});
+    }
+  }
+  return options;
+}
+
+Setting setting_of(const FrequencyOption& option, const std::vector<std::string>& words) {
   constexpr double kTwoPi = 6.283185307179586;
-  const auto& schema = config_schema();
-  const auto key = std::find_if(schema.begin(), schema.end(),
-                                [](const KeySpec& spec) { return spec.path == "solver.interval"; });
-  Setting setting{&*key, {}, fmt::format("--range-hz {}", fmt::join(words, " "))};
+  Setting setting{option.key, {}, fmt::format("{} {}", option.name, fmt::join(words, " "))};
   for (const std::string& word : words) {
     ConfigNode node;
     node.kind = ConfigNode::Kind::scalar;

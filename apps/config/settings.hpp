@@ -28,9 +28,21 @@ struct Setting {
   std::string given{};  ///< the option with its words, where it is not one of the key's
 };
 
-/// The setting of `solver.interval` to the squares (2π f)² of two frequencies, whose signs they
-/// keep. Throws `InvalidArgument` for words that are no numbers.
-Setting interval_of_frequencies(const std::vector<std::string>& words);
+/// An option that sets a key to eigenvalues (2π f)², given as frequencies f in cycles per unit of
+/// time. The eigenvalues keep the signs of the frequencies.
+struct FrequencyOption {
+  std::string_view name;
+  const KeySpec* key;
+  std::string_view argument;  ///< as that of `KeyOption`
+  int words;
+  std::string_view doc;
+};
+
+/// The options in frequencies whose keys `solver` reads.
+std::vector<FrequencyOption> frequency_options(SolverType solver);
+
+/// The setting of the key to the squares. Throws `InvalidArgument` for words that are no numbers.
+Setting setting_of(const FrequencyOption& option, const std::vector<std::string>& words);
 
 /// Sets the value of `setting` in `tree`, and the other key that the option sets. A matrix may be
 /// given as a file or as NAME:SIZE,SIZE, as `detail::names_generator` distinguishes them. A section

@@ -96,6 +96,7 @@ std::string overview() {
       "usage: heddle COMMAND [ARGUMENT...]\n\n"
       "Eigenpairs and linear systems of large sparse symmetric matrices.\n\n"
       "  heddle solve K.mtx --mass M.mtx -n 10      the ten smallest eigenpairs of a pencil\n"
+      "  heddle solve K.mtx --buckling KG.mtx -n 5  the five smallest positive load factors\n"
       "  heddle solve CONFIG.yaml                   what a configuration asks for\n"
       "  heddle info K.mtx                          what a matrix is like\n\n"
       "commands:\n";

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kFooter = R"(
 Examples:
   heddle-info bcsstk17.mtx.gz
+  heddle-info K.mtx --mass M.mtx
   heddle-info SuiteSparse:HB/bcsstk17
   heddle-info laplace3d:64,64,64
   heddle-info laplace3d:64,64,64 --products
@@ -37,6 +38,9 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
       fmt::format("file, also gzipped: {}; -: standard input; SuiteSparse:GROUP/NAME; or "
                   "a generated structure as NAME:SIZE,SIZE... or NAME:SIZE:DENSITY",
                   describe_formats(false)));
+  app.add_option("--mass", line.mass,
+                 "mass matrix M, given like MATRIX: look at it and at K x = lambda M x as well")
+      ->type_name("MATRIX");
   app.add_option("--transform", line.transform, "look at the graph Laplacian of the matrix instead")
       ->check(CLI::IsMember({"none", "laplacian", "normalized_laplacian"}).description(""))
       ->type_name("none|laplacian|normalized_laplacian");
@@ -79,17 +83,33 @@ void add_options(CLI::App& app, InfoCommandLine& line) {
 constexpr const char* kSummary =
     "Says what a sparse matrix is like: size, symmetry, definiteness, eigenvalues, products.";
 
+/// Refuses what is known of one matrix only.
+void refuse_of_pencils(const InfoCommandLine& line) {
+  if (line.mass.empty()) return;
+  if (line.spectrum) {
+    throw InvalidArgument(
+        "--spectrum does not go with --mass: eigenvalues are counted of one matrix, not of a "
+        "pencil");
+  }
+  if (line.transform != "none") {
+    throw InvalidArgument("--transform does not go with --mass: graph Laplacians have no mass");
+  }
+}
+
 }  // namespace
 
 std::optional<InfoCommandLine> parse_info_command_line(int argc, const char* const* argv) {
   InfoCommandLine line;
   CLI::App app(kSummary, kInfoName);
   add_options(app, line);
-  if (!parse(app, with_joined_json(argc, argv))) return std::nullopt;
+  if (!parse(app, with_joined_json(argc, argv), ", or give a mass matrix by --mass {}")) {
+    return std::nullopt;
+  }
   if (line.matrix.empty() && !line.list_generators) {
     throw InvalidArgument(
         fmt::format("a matrix is missing; usage: {} MATRIX, see {} --help", kInfoName, kInfoName));
   }
+  refuse_of_pencils(line);
   return line;
 }
 

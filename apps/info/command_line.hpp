@@ -11,6 +11,7 @@ namespace heddle::apps {
 /// The command line of heddle-info.
 struct InfoCommandLine {
   std::string matrix;
+  std::string mass;  ///< a mass matrix, given as the matrix is, empty: none
   std::string transform = "none";
   std::string weights = "stored";
   bool symmetrize = false;

@@ -62,13 +62,4 @@ MatrixReport inspect(HostContext& context, std::string name, CsrView<double, Hos
 /// What is known of the signs of the eigenvalues of a symmetric matrix with rows, in words.
 std::string definiteness(const MatrixReport& report);
 
-/// The report as aligned text for a terminal. What matters for products follows if there are
-/// kernels. Rows and columns count from 1, as in Matrix Market
-/// files.
-std::string to_text(const MatrixReport& report);
-
-/// The report as an indented JSON document. Rows and columns count from 0. Numbers that are not
-/// finite become null.
-std::string to_json(const MatrixReport& report);
-
 }  // namespace heddle::apps

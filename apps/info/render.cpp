@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/info/pencil_report.hpp>
 #include <heddle/apps/report/levels.hpp>
+#include <heddle/apps/report/value_table.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -104,6 +106,37 @@ std::vector<Line> describe(const MatrixReport& report) {
   return lines;
 }
 
+std::string massless_text(const PencilReport& pencil) {
+  if (pencil.massless == 0) return "no row";
+  std::string text = fmt::format("{} (first is row {}): each makes an eigenvalue infinite",
+                                 plural(pencil.massless, "row", "rows"), pencil.first_massless + 1);
+  if (pencil.empty == 0) return text;
+  return text + fmt::format("; of these, empty in the matrix, too: {} (first is row {}), to remove",
+                            pencil.empty, pencil.first_empty + 1);
+}
+
+/// The mass matrix and the pencil.
+std::vector<Line> describe(const PencilReport& pencil) {
+  std::vector<Line> lines = describe(pencil.mass);
+  lines.front().first = "mass";
+  if (pencil.diagonal) lines.emplace_back("form", "diagonal");
+  lines.emplace_back(
+      "sum",
+      fmt::format("{:.6g} of all entries: the mass times the number of directions, where all "
+                  "rows are displacements",
+                  pencil.sum));
+  lines.emplace_back("massless", massless_text(pencil));
+  if (!pencil.quotients) return lines;
+  const auto [lower, upper] = *pencil.quotients;
+  lines.emplace_back("pencil", fmt::format("smallest eigenvalue at most {:.6g}, largest at least "
+                                           "{:.6g} (quotients of the diagonals)",
+                                           lower, upper));
+  lines.emplace_back("frequencies", fmt::format("lowest at most {:.6g}, highest at least {:.6g} "
+                                                "cycles per unit of time",
+                                                frequency_of(lower), frequency_of(upper)));
+  return lines;
+}
+
 /// What matters for products with the matrix.
 std::vector<Line> describe_structure(const MatrixFeatures& f) {
   return {{"row lengths", rows_text(f)},
@@ -193,21 +226,8 @@ nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
   return bins;
 }
 
-}  // namespace
-
-std::string to_text(const MatrixReport& report) {
-  fmt::memory_buffer text;
-  append_lines(text, describe(report));
-  if (!report.kernels.empty()) append_products(text, report);
-  if (report.spectrum) append_spectrum(text, *report.spectrum);
-  if (!report.levels.empty()) {
-    fmt::format_to(std::back_inserter(text), "\nLevels of multigrid\n{}",
-                   levels_table(report.levels));
-  }
-  return fmt::to_string(text);
-}
-
-std::string to_json(const MatrixReport& report) {
+/// The report on a matrix without what follows on request.
+nlohmann::ordered_json matrix_json(const MatrixReport& report) {
   const MatrixFeatures& f = report.features;
   nlohmann::ordered_json json{{"matrix", report.name},
                               {"rows", f.rows},
@@ -255,6 +275,46 @@ std::string to_json(const MatrixReport& report) {
   if (report.ritz) {
     json["ritz"] = {report.ritz->lower, report.ritz->upper};
     json["definite"] = definiteness(report);
+  }
+  return json;
+}
+
+nlohmann::ordered_json pencil_json(const PencilReport& pencil) {
+  nlohmann::ordered_json json{{"diagonal_mass", pencil.diagonal},
+                              {"sum_of_mass", pencil.sum},
+                              {"massless_rows", pencil.massless},
+                              {"empty_rows", pencil.empty}};
+  if (pencil.quotients) {
+    const auto [lower, upper] = *pencil.quotients;
+    json["quotients"] = {lower, upper};
+    json["frequencies"] = {frequency_of(lower), frequency_of(upper)};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const MatrixReport& report, const std::optional<PencilReport>& pencil) {
+  fmt::memory_buffer text;
+  append_lines(text, describe(report));
+  if (pencil) {
+    text.push_back('\n');
+    append_lines(text, describe(*pencil));
+  }
+  if (!report.kernels.empty()) append_products(text, report);
+  if (report.spectrum) append_spectrum(text, *report.spectrum);
+  if (!report.levels.empty()) {
+    fmt::format_to(std::back_inserter(text), "\nLevels of multigrid\n{}",
+                   levels_table(report.levels));
+  }
+  return fmt::to_string(text);
+}
+
+std::string to_json(const MatrixReport& report, const std::optional<PencilReport>& pencil) {
+  nlohmann::ordered_json json = matrix_json(report);
+  if (pencil) {
+    json["mass"] = matrix_json(pencil->mass);
+    json["pencil"] = pencil_json(*pencil);
   }
   if (!report.kernels.empty()) json["kernels"] = kernels_json(report);
   if (report.spectrum) json["spectrum"] = spectrum_json(*report.spectrum);

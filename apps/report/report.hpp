@@ -18,11 +18,13 @@ struct ProblemFacts {
   Index n = 0;     ///< rows
   Index cols = 0;  ///< columns of A, different from n only with `transform: normal_equations`
   Index nnz = 0;
-  std::optional<Index> mass_nnz;  ///< of B; none if B = I
-  /// The largest |a_ij − a_ji| of A and B relative to the largest entry, where (A + Aᵀ)/2 was
+  std::optional<Index> mass_nnz;         ///< of B; none if B = I
+  std::optional<Index> geometric_nnz{};  ///< of K_g; none if no load factors are wanted
+  /// The largest |a_ij − a_ji| of A, B and K_g relative to the largest entry, where (A + Aᵀ)/2 was
   /// taken.
   std::optional<double> asymmetry{};
   std::optional<double> mass_asymmetry{};
+  std::optional<double> geometric_asymmetry{};
   Index constraints = 0;
   Index initial_guess = 0;
   Index rhs = 0;            ///< columns of the right-hand side, 0 for an eigenproblem

@@ -89,8 +89,15 @@ Json problem_json(const Config& config, const ProblemFacts& problem) {
     json["mass"] = config.problem.mass->describe();
     json["mass_nnz"] = *problem.mass_nnz;
   }
+  if (problem.geometric_nnz) {
+    json["geometric_stiffness"] = config.problem.geometric_stiffness->describe();
+    json["geometric_stiffness_nnz"] = *problem.geometric_nnz;
+  }
   if (problem.asymmetry) json["asymmetry"] = *problem.asymmetry;
   if (problem.mass_asymmetry) json["mass_asymmetry"] = *problem.mass_asymmetry;
+  if (problem.geometric_asymmetry) {
+    json["geometric_stiffness_asymmetry"] = *problem.geometric_asymmetry;
+  }
   if (!is_eigensolver(config.request.method)) {
     json["rhs"] = config.problem.rhs.describe();
     json["right_hand_sides"] = problem.rhs;

@@ -79,6 +79,8 @@ std::vector<InputSum> input_sums(const Config& config) {
   const std::initializer_list<std::pair<const char*, const std::filesystem::path&>> files = {
       {"problem.matrix", problem.matrix.path},
       {"problem.mass", problem.mass ? problem.mass->path : none},
+      {"problem.geometric_stiffness",
+       problem.geometric_stiffness ? problem.geometric_stiffness->path : none},
       {"problem.constraints", problem.constraints},
       {"problem.initial_guess", problem.initial_guess},
       {"problem.coordinates", problem.coordinates},

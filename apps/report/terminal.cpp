@@ -58,6 +58,22 @@ std::string describe_checkpoint(const CheckpointOptions& checkpoint) {
                      checkpoint.resume ? "; goes on from it" : "");
 }
 
+std::string_view side_of(Side side) {
+  return side == Side::both ? "" : side == Side::above ? ", above it" : ", below it";
+}
+
+/// "4 smallest positive load factors", "4 load factors nearest to 2.5, above it".
+std::string describe_load_factors(const Request& request, Index nev) {
+  const Side side = request.side.value_or(request.sigma ? Side::both : Side::above);
+  if (!request.sigma) {
+    const std::string_view sign = side == Side::above   ? "smallest positive load factors"
+                                  : side == Side::below ? "negative load factors nearest to zero"
+                                                        : "smallest load factors of both signs";
+    return fmt::format("{} {}", nev, sign);
+  }
+  return fmt::format("{} load factors nearest to {}{}", nev, *request.sigma, side_of(side));
+}
+
 /// A short description of the problem.
 std::string describe_task(const Config& config, const ProblemFacts& problem) {
   if (solves_least_squares(config)) {
@@ -68,24 +84,25 @@ std::string describe_task(const Config& config, const ProblemFacts& problem) {
     return fmt::format("A X = B, right-hand sides: {} columns, {}", problem.rhs,
                        config.problem.rhs.describe());
   }
+  const Index asked = config.request.nev;
+  const Index nev = asked > 0 ? asked : EigenOptions{}.nev;
   if (finds_triplets(config)) {
-    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", config.request.nev,
+    return fmt::format("A v = sigma u, {} {} singular triplets of {} x {}", nev,
                        chosen(config, "solver", "which"), problem.n, problem.cols);
   }
-  if (const std::optional<RealInterval>& interval = config.request.interval) {
-    return fmt::format("A x = lambda x, all eigenpairs in [{}, {}], at most {}", interval->lower,
-                       interval->upper, config.request.nev);
+  if (problem.geometric_nnz) {
+    return "A x = -lambda K_g x, " + describe_load_factors(config.request, nev);
   }
   const char* const equation = problem.mass_nnz ? "A x = lambda B x" : "A x = lambda x";
-  if (const std::optional<double>& sigma = config.request.sigma) {
-    const Side side = config.request.side;
-    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, config.request.nev, *sigma,
-                       side == Side::both    ? ""
-                       : side == Side::above ? ", above it"
-                                             : ", below it");
+  if (const std::optional<RealInterval>& interval = config.request.interval) {
+    return fmt::format("{}, all eigenpairs in [{}, {}]{}", equation, interval->lower,
+                       interval->upper, asked > 0 ? fmt::format(", at most {}", asked) : "");
   }
-  return fmt::format("{}, {} {} eigenpairs", equation, config.request.nev,
-                     chosen(config, "solver", "which"));
+  if (const std::optional<double>& sigma = config.request.sigma) {
+    return fmt::format("{}, {} eigenpairs nearest to {}{}", equation, nev, *sigma,
+                       side_of(config.request.side.value_or(Side::both)));
+  }
+  return fmt::format("{}, {} {} eigenpairs", equation, nev, chosen(config, "solver", "which"));
 }
 
 /// The name of the algorithm, for solvers that offer several.
@@ -144,6 +161,10 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   if (problem.mass_nnz) {
     line("B", describe_matrix(*config.problem.mass, problem.n, *problem.mass_nnz));
   }
+  if (problem.geometric_nnz) {
+    line("K_g",
+         describe_matrix(*config.problem.geometric_stiffness, problem.n, *problem.geometric_nnz));
+  }
   const auto symmetrized = [&line](std::string_view name, const std::optional<double>& asymmetry) {
     if (!asymmetry) return;
     line("symmetrized", fmt::format("{0}: (i, j) and (j, i) differed by up to {1:.1e} of the "
@@ -152,6 +173,7 @@ std::string describe_problem(const Config& config, const ProblemFacts& problem) 
   };
   symmetrized("A", problem.asymmetry);
   symmetrized("B", problem.mass_asymmetry);
+  symmetrized("K_g", problem.geometric_asymmetry);
   if (problem.constraints > 0) line("constraints", fmt::format("{} columns", problem.constraints));
   if (problem.initial_guess > 0) {
     line("initial guess", fmt::format("{} columns", problem.initial_guess));

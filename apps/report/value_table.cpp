@@ -91,10 +91,6 @@ Unit unit_of(FrequencyUnit unit) {
   }
 }
 
-double frequency_of(double lambda) {
-  return std::copysign(std::sqrt(std::abs(lambda)), lambda) / kTwoPi;
-}
-
 /// A bound of the error of the frequency of a λ with an error of up to `error`.
 double frequency_error(double lambda, double error) {
   const double f = frequency_of(lambda);
@@ -113,13 +109,14 @@ class ValueRows {
         values_(result.singular_values.empty() ? result.eigenvalues : result.singular_values),
         unit_(unit_of(style.unit)),
         bold_(style.bold),
+        eigenvalue_(style.eigenvalue),
         frequencies_(!result.frequencies.empty() && style.unit != FrequencyUnit::none) {}
 
   std::string head() const {
     const std::string first =
         frequencies_ ? fmt::format("  {:>12}  {:>9}", unit_.head, "±") : std::string();
     return fmt::format("{:>5}{}  {:>22}  {:>9}  {:>9}\n", "", first,
-                       result_.singular_values.empty() ? "eigenvalue" : "singular value", "±",
+                       result_.singular_values.empty() ? eigenvalue_ : "singular value", "±",
                        "residual");
   }
 
@@ -186,6 +183,7 @@ class ValueRows {
   const std::vector<double>& values_;
   Unit unit_;
   bool bold_;
+  std::string_view eigenvalue_;
   bool frequencies_;
 };
 
@@ -195,6 +193,10 @@ std::string_view unconverged_mark(const Solution& result, std::size_t i) {
   const bool passes = result.status == SolveStatus::converged || i >= result.converged.size() ||
                       result.converged[i];
   return passes ? "" : "  not converged";
+}
+
+double frequency_of(double lambda) {
+  return std::copysign(std::sqrt(std::abs(lambda)), lambda) / kTwoPi;
 }
 
 Table value_table(const Solution& result, TableStyle style) {

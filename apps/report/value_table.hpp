@@ -20,13 +20,17 @@ struct Table {
 
 /// How numbers are shown.
 struct TableStyle {
-  FrequencyUnit unit = FrequencyUnit::cycles;
+  FrequencyUnit unit = FrequencyUnit::automatic;
   bool bold = false;  ///< whether certain digits are bold, in rows where others are shown
+  std::string_view eigenvalue = "eigenvalue";  ///< the name of eigenvalues
 };
 
 /// The mark of row i if it has not converged. A solve that converged has no such rows, whatever its
 /// method verified.
 std::string_view unconverged_mark(const Solution& result, std::size_t i);
+
+/// √λ/2π with the sign of λ, in cycles per unit of time of the matrices.
+double frequency_of(double lambda);
 
 /// The table of eigenpairs or singular triplets. Frequencies come first where there are any.
 Table value_table(const Solution& result, TableStyle style);

@@ -24,6 +24,7 @@ ProblemSizes Facts::sizes() const noexcept {
           .constraints = constraints.cols,
           .rhs = rhs.cols,
           .pencil = B.given,
+          .buckling = buckling,
           .cols = A.cols,
           .normal_equations = normal_equations,
           .infinite_eigenvalues = infinite_eigenvalues.value_or(0),
@@ -37,16 +38,24 @@ double Facts::bytes() const noexcept {
          block_bytes({near_null.rows(), near_null.cols()});
 }
 
+ProblemPart part_of_B(bool buckling) noexcept {
+  return buckling ? ProblemPart::geometric_stiffness : ProblemPart::mass;
+}
+
+std::string_view name_of_B(bool buckling) noexcept {
+  return buckling ? "the geometric stiffness" : "the mass matrix";
+}
+
 std::string_view callable_part(const Facts& facts) noexcept {
   const auto is_callable = [](const MatrixShape& A) { return A.given && !A.stored; };
   if (is_callable(facts.A)) return "A";
-  if (is_callable(facts.B)) return "B";
+  if (is_callable(facts.B)) return facts.buckling ? "geometric_stiffness" : "B";
   if (is_callable(facts.A_transposed)) return "A_transposed";
   return is_callable(facts.preconditioner) ? "preconditioner" : "";
 }
 
 bool all_known(const Request& request, const ProblemSizes& sizes) noexcept {
-  return is_eigensolver(request.method) && sizes.null_vectors >= request.nev;
+  return is_eigensolver(request.method) && request.nev > 0 && sizes.null_vectors >= request.nev;
 }
 
 Index known_unknowns(const Request& request, const Facts& facts) {

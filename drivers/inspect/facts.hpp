@@ -18,6 +18,7 @@ struct ProblemSizes {
   Index constraints = 0;           ///< columns of `ProblemOf::constraints`
   Index rhs = 0;                   ///< right-hand sides
   bool pencil = false;             ///< whether there is a B
+  bool buckling = false;           ///< whether it is the negative of a geometric stiffness
   Index cols = 0;                  ///< columns of A, which is n×n unless `normal_equations` is set
   bool normal_equations = false;   ///< as in `ProblemOf`
   Index infinite_eigenvalues = 0;  ///< as in `ProblemOf`, 0 where they have not been counted
@@ -51,7 +52,8 @@ struct Facts {
   MatrixShape A{}, B{}, A_transposed{}, preconditioner{};
   BlockShape constraints{}, initial_guess{}, rhs{};
   bool normal_equations = false;
-  int processes = 1;  ///< that hold the rows during a solve, as `Device::processes`
+  bool buckling = false;  ///< whether B is −K_g, of which nothing but the symmetry is known
+  int processes = 1;      ///< that hold the rows during a solve, as `Device::processes`
   /// Set where each process has only its own rows of A and B from the beginning: their partition.
   /// Both are then symmetric, in the order of the problem, and need no scaling. The graph of A
   /// shows no null vectors that concern the request, and B is positive definite.
@@ -84,13 +86,14 @@ Facts shape_of(const ProblemOf<M, X>& problem, int processes) {
   const auto block = [](const auto& X_) { return BlockShape{X_.rows(), X_.cols()}; };
   Facts facts{
       .A = matrix(problem.A),
-      .B = optional(problem.B),
+      .B = optional(problem.geometric_stiffness ? problem.geometric_stiffness : problem.B),
       .A_transposed = problem.normal_equations ? optional(problem.A_transposed) : MatrixShape{},
       .preconditioner = optional(problem.preconditioner),
       .constraints = block(problem.constraints),
       .initial_guess = block(problem.initial_guess),
       .rhs = block(problem.rhs),
       .normal_equations = problem.normal_equations,
+      .buckling = problem.geometric_stiffness.has_value(),
       .processes = processes,
       .infinite_eigenvalues = problem.infinite_eigenvalues,
       .near_null = problem.near_null,
@@ -103,6 +106,10 @@ Facts shape_of(const ProblemOf<M, X>& problem, int processes) {
   }
   return facts;
 }
+
+/// The part of the problem that B is, and how messages call it.
+ProblemPart part_of_B(bool buckling) noexcept;
+std::string_view name_of_B(bool buckling) noexcept;
 
 /// The name of the first matrix of a problem that is a callable, such as "A" or "B". Empty if there
 /// is none.

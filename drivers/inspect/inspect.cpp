@@ -16,15 +16,29 @@ void inspect_mass(HostContext& context, const Matrix& B, Facts& facts) {
   facts.infinite_eigenvalues = null_space_of_mass(context, B.view());
 }
 
+/// Nothing is asked of a geometric stiffness but that it is symmetric and not zero.
+void inspect_geometric_stiffness(HostContext& context, const Matrix& B, Facts& facts) {
+  facts.infinite_eigenvalues = 0;  // those that are infinite are not counted
+  if (!B.is_stored()) return;
+  check_symmetric(context, ProblemPart::geometric_stiffness, B);
+  if (B.largest() > 0) return;
+  throw ProblemError(ProblemPart::geometric_stiffness,
+                     "the geometric stiffness is zero, so there is no load factor");
+}
+
 }  // namespace
 
 void inspect(HostContext& context, const Problem& problem, const Request& request, Facts& facts,
              const Monitor& monitor) {
   const Matrix& A = problem.A;
-  if (problem.B) inspect_mass(context, *problem.B, facts);
+  if (facts.buckling) {
+    inspect_geometric_stiffness(context, *problem.B, facts);
+  } else if (problem.B) {
+    inspect_mass(context, *problem.B, facts);
+  }
   const bool whole = A.is_stored() && !facts.own_rows;
   if (whole && !facts.normal_equations) check_symmetric(context, ProblemPart::matrix, A);
-  if (whole && facts.B.stored) {
+  if (whole && facts.B.stored && !facts.buckling) {
     check_regular(context, A.view(), problem.B->view(), facts.infinite_eigenvalues.value_or(0) > 0,
                   monitor);
   }

@@ -115,7 +115,10 @@ void check_precision(const Problem& problem, const Request& request) {
   } else {
     check_symmetric_matrix(problem.A, ProblemPart::matrix, kMatrix);
   }
-  if (problem.B) check_symmetric_matrix(*problem.B, ProblemPart::mass, "the mass matrix");
+  if (problem.B) {
+    const bool buckling = problem.geometric_stiffness.has_value();
+    check_symmetric_matrix(*problem.B, part_of_B(buckling), name_of_B(buckling));
+  }
   if (problem.preconditioner) {
     check_symmetric_matrix(*problem.preconditioner, ProblemPart::preconditioner,
                            "the preconditioner");

@@ -73,11 +73,8 @@ class PlacedProblem {
     if (facts.null_space && is_eigensolver(request.method)) {
       place_null_vectors(context, host, *facts.null_space, request.nev);
     }
-    if (request.sigma && is_eigensolver(request.method)) {
-      indefinite_inverse_.emplace(A_.matrix().whole(),
-                                  B_ ? B_.matrix().whole() : CsrView<T, Space>{},
-                                  factor_bytes(context), request.factorization);
-    } else if (request.method == Method::block_lanczos && !all_known(request, sizes_)) {
+    if (request.method == Method::block_lanczos && !counts_by_factors(request) &&
+        !all_known(request, sizes_)) {
       make_inverses(context, request, diagonal, monitor);
     }
     if (!is_eigensolver(request.method) && facts.null_space && !facts.null_space->complete) {
@@ -108,9 +105,9 @@ class PlacedProblem {
 
   /// The library of the factor of A − σB that the solve took last. Empty: it took none.
   std::string factor_library() const {
-    if (indefinite_inverse_) return indefinite_inverse_->library();
     const bool factored = shifted_inverse_ && shifted_inverse_->columns_solved() > 0;
-    return factored ? shifted_inverse_->library() : std::string();
+    if (factored) return shifted_inverse_->library();
+    return indefinite_inverse_ ? indefinite_inverse_->library() : std::string();
   }
 
   /// Whether products with B⁻¹ are iterative solves, which are expensive.
@@ -128,8 +125,20 @@ class PlacedProblem {
             guess_from_random_};
   }
 
-  /// (A − σB)⁻¹ of a request with a σ.
-  IndefiniteInverse<T, Ctx>& indefinite_inverse() { return *indefinite_inverse_; }
+  /// Whether A and B are stored and this process has all rows of them.
+  bool has_whole_matrices() const noexcept {
+    return sizes_.processes == 1 && A_.stored != nullptr && (!B_ || B_.stored != nullptr);
+  }
+
+  /// (A − σB)⁻¹ for any σ, of whole matrices.
+  IndefiniteInverse<T, Ctx>& indefinite_inverse(const Ctx& context, FactorLibrary library) {
+    if (!indefinite_inverse_) {
+      indefinite_inverse_.emplace(A_.matrix().whole(),
+                                  B_ ? B_.matrix().whole() : CsrView<T, Space>{},
+                                  factor_bytes(context), library);
+    }
+    return *indefinite_inverse_;
+  }
 
   /// The pair (A, Aᵀ) of a problem with `normal_equations`.
   AdjointPair<T, Ctx> adjoint_pair() { return {A_.product.get(), A_transposed_.product.get()}; }
@@ -292,7 +301,7 @@ class PlacedProblem {
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
-  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // of a request with a σ
+  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // empty before it was needed
   bool inner_solves_ = false;  // whether B_inverse_ is an InverseOperator
   std::unique_ptr<OperatorPreconditioner<T, Ctx>> own_preconditioner_;  // that of the problem
   std::unique_ptr<PreconditionerSchedule<T, Ctx>> schedule_;            // null: none was made

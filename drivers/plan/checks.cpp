@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/method_options.hpp>
 #include <heddle/drivers/plan/methods.hpp>
@@ -23,7 +24,7 @@ void check_singular_mass(const Request& request, const Facts& facts) {
         fmt::format("the mass matrix is singular, its null space has dimension {}: {}", infinite,
                     message));
   };
-  if (request.sigma) return;
+  if (counts_by_factors(request)) return;
   if (request.which == Which::largest) {
     refuse("the largest eigenvalues are infinite, only the smallest ones can be found");
   }
@@ -135,11 +136,11 @@ void check_transpose(const MatrixShape& A, const MatrixShape& A_transposed) {
 }
 
 void check_order_of_mass(const Facts& facts) {
-  check_square(ProblemPart::mass, facts.B.rows, facts.B.cols);
+  const ProblemPart part = part_of_B(facts.buckling);
+  check_square(part, facts.B.rows, facts.B.cols);
   if (facts.B.rows == facts.order()) return;
-  throw ProblemError(ProblemPart::mass,
-                     fmt::format("the mass matrix has order {}, the matrix has order {}",
-                                 facts.B.rows, facts.order()));
+  throw ProblemError(part, fmt::format("{} has order {}, the matrix has order {}",
+                                       name_of_B(facts.buckling), facts.B.rows, facts.order()));
 }
 
 /// Rejects requests and problems that do not work with a callable, of which only products are
@@ -162,17 +163,22 @@ void check_callables(const Request& request, const Facts& facts) {
   }
 }
 
-/// Rejects a σ where A − σB cannot be factored.
-void check_sigma(const Request& request, const Facts& facts) {
-  if (!request.sigma) return;
-  if (request.interval) throw RequestError("sigma", " does not go with interval");
+/// Rejects what counts eigenvalues by factors where A − σB cannot be factored: a σ, and an interval
+/// of a pencil or with this filter.
+void check_counts(const Request& request, const Facts& facts) {
+  if (request.sigma && request.interval) {
+    throw RequestError("sigma", " does not go with interval");
+  }
+  const bool inverts = facts.B.given || request.filter == LanczosFilter::inverse;
+  if (!request.sigma && !(request.interval && inverts)) return;
+  const std::string field = request.sigma ? "sigma" : "interval";
   const std::string_view part = callable_part(facts);
   if (!part.empty()) {
-    throw RequestError("sigma",
+    throw RequestError(field,
                        fmt::format(": A - sigma B must be factored, {} is a callable", part));
   }
   if (facts.processes == 1) return;
-  throw RequestError("sigma",
+  throw RequestError(field,
                      ": A - sigma B must be factored, which needs whole matrices in one process: "
                      "use one process and devices: 1");
 }
@@ -279,7 +285,8 @@ void check_kind(const Facts& facts, const Request& request, bool chosen) {
   check_method(request, facts);
   check_constraints(request, facts);
   check_callables(request, facts);
-  check_sigma(request, facts);
+  check_counts(request, facts);
+  check_certify(request, facts);
   check_distributed(request, facts);
 }
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <heddle/drivers/plan/choice.hpp>
+#include <heddle/drivers/plan/memory.hpp>
 #include <heddle/solvers/problem/options.hpp>
 
 namespace heddle::detail {
@@ -21,7 +23,7 @@ bool has_inverse(const Request& request, const Facts& facts) {
 }
 
 MethodChoice choose_at_smallest_end(const Request& request, const Facts& facts,
-                                    const std::function<double()>& factor_operations) {
+                                    const std::function<InverseEstimate()>& estimate) {
   const auto choice = [&](Method method, std::string reason, bool may_continue = false) {
     MethodChoice chosen{request, std::move(reason), may_continue};
     chosen.request.method = method;
@@ -50,7 +52,7 @@ MethodChoice choose_at_smallest_end(const Request& request, const Facts& facts,
   if (request.precision != Precision::full) {
     return choice(Method::lobpcg, "the precision is not double");
   }
-  const double operations = factor_operations();
+  const double operations = estimate().factor.operations;
   if (operations <= kModerateOperations) {
     return choice(
         Method::block_lanczos,
@@ -61,10 +63,74 @@ MethodChoice choose_at_smallest_end(const Request& request, const Facts& facts,
       fmt::format("factoring A - sigma B is expensive, about {:.0e} operations", operations), true);
 }
 
+/// Estimated operations per pair of an interval, by slices and by polynomial filters. The numbers
+/// of pairs and columns are those of wide intervals. Entries of L and A are read for few columns.
+double operations_of_slices(const FactorCost& factor) {
+  constexpr double kPairsPerFactor = 40;
+  constexpr double kColumnsPerPair = 2.5;
+  return 2 * factor.operations / kPairsPerFactor + kColumnsPerPair * 12 * factor.entries;
+}
+double operations_of_filter(const Facts& facts, double norm, const RealInterval& interval) {
+  constexpr double kColumnsPerPair = 2;
+  constexpr double kDegree = 6;
+  const double width = std::min(interval.upper, norm) - std::max(interval.lower, -norm);
+  const double degree = std::clamp(kDegree * norm / std::max(width, 1e-300), 1.0, 8192.0);
+  const double per_product =
+      6 * static_cast<double>(facts.A.nnz) + 20 * static_cast<double>(facts.order());
+  return kColumnsPerPair * degree * per_product;
+}
+
+/// Why the pairs of an interval cannot be found by slices. Empty if they can.
+std::string no_slices(const Request& request, const Facts& facts) {
+  if (!callable_part(facts).empty()) return "the matrix is a callable";
+  if (facts.processes > 1) return "several processes or GPUs hold the matrix";
+  if (request.precision != Precision::full) return "the precision is not double";
+  return "";
+}
+
+/// Chooses between slices and polynomial filters for all pairs of an interval.
+void choose_for_interval(MethodChoice& choice, const Facts& facts,
+                         const std::function<InverseEstimate()>& estimate) {
+  constexpr Index kPairsByFilter = 100;
+  constexpr double kBytesPerEntry = 24;  // of a factor in work
+  Request& request = choice.request;
+  const auto decide = [&](LanczosFilter filter, std::string_view reason) {
+    request.filter = filter;
+    choice.reason += choice.reason.empty() ? "" : "; ";
+    choice.reason += reason;
+    if (filter == LanczosFilter::chebyshev && request.nev == 0) {
+      request.nev = std::min(kPairsByFilter, facts.order());
+    }
+  };
+  const LanczosFilter asked = request.filter.value_or(LanczosFilter::automatic);
+  if (asked != LanczosFilter::automatic) return decide(asked, "the filter is given");
+  if (facts.B.given) return decide(LanczosFilter::inverse, "slices count the pairs of a pencil");
+  if (const std::string reason = no_slices(request, facts); !reason.empty()) {
+    return decide(LanczosFilter::chebyshev, "no factor counts the pairs: " + reason);
+  }
+  const InverseEstimate inverse = estimate();
+  if (kBytesPerEntry * inverse.factor.entries > kFactorShare * host_memory_bytes()) {
+    return decide(LanczosFilter::chebyshev,
+                  "no factor counts the pairs: it would not fit into memory");
+  }
+  if (inverse.factor.operations <= kModerateOperations ||
+      operations_of_slices(inverse.factor) <=
+          operations_of_filter(facts, inverse.norm, *request.interval)) {
+    return decide(LanczosFilter::inverse, "factors of A - sigma I that count the pairs are cheap");
+  }
+  decide(LanczosFilter::chebyshev, "polynomial filters cost less than factors of A - sigma I");
+}
+
 }  // namespace
 
+Request with_pairs(const Request& request) {
+  Request complete = request;
+  if (request.nev == 0 && !request.interval) complete.nev = EigenOptions{}.nev;
+  return complete;
+}
+
 MethodChoice choose_method(const Request& request, const Facts& facts,
-                           const std::function<double()>& factor_operations) {
+                           const std::function<InverseEstimate()>& estimate) {
   MethodChoice choice{request, "", false};
   if (request.method == Method::automatic) {
     if (facts.rhs.cols > 0) {
@@ -75,7 +141,8 @@ MethodChoice choose_method(const Request& request, const Facts& facts,
       choice.reason = "an interval is given";
     } else if (request.sigma) {
       choice.request.method = Method::block_lanczos;
-      choice.reason = "pairs nearest to sigma are wanted";
+      choice.reason =
+          facts.buckling ? "load factors are wanted" : "pairs nearest to sigma are wanted";
     } else if (facts.constraints.cols > 0) {
       choice.request.method = Method::lobpcg;
       choice.reason = "constraints are given";
@@ -86,8 +153,11 @@ MethodChoice choose_method(const Request& request, const Facts& facts,
       choice.request.method = Method::block_lanczos;
       choice.reason = "polynomial filters reach small singular values";
     } else {
-      choice = choose_at_smallest_end(request, facts, factor_operations);
+      choice = choose_at_smallest_end(request, facts, estimate);
     }
+  }
+  if (choice.request.interval && choice.request.method == Method::block_lanczos) {
+    choose_for_interval(choice, facts, estimate);
   }
   if (choice.request.max_iterations == 0) {
     choice.request.max_iterations = is_eigensolver(choice.request.method)

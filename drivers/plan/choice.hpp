@@ -2,10 +2,17 @@
 
 #include <functional>
 #include <heddle/drivers/inspect/facts.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <string>
 
 /// The choice of a method for a problem.
 namespace heddle::detail {
+
+/// The numbers on which a choice between a factor and products depends.
+struct InverseEstimate {
+  FactorCost factor{};  ///< of A − σB
+  double norm = 0;      ///< of A, or an estimate from its entries
+};
 
 /// The method for a problem, and why.
 struct MethodChoice {
@@ -14,6 +21,9 @@ struct MethodChoice {
   /// Whether block Lanczos with an inverse may continue where LOBPCG does not reach the digits.
   bool may_continue = false;
 };
+
+/// `request` with the default number of pairs, where it leaves it open and asks for no interval.
+Request with_pairs(const Request& request);
 
 /// Chooses the method for `request`. `Method::automatic` stands for
 ///
@@ -26,10 +36,13 @@ struct MethodChoice {
 ///                   vectors with the inverse. Neither has anything to do if all wanted pairs are
 ///                   known null vectors.
 ///
-/// `factor_operations` is called where the choice depends on the estimated operations of a
-/// factorisation of A − σB.
+/// All pairs of an interval are found by slices, with `filter: inverse`, if there is a B, or if
+/// A − σB can be factored and that is estimated to cost less than polynomial filters. These are
+/// taken otherwise, with `filter: chebyshev`.
+///
+/// `estimate` is called where the choice depends on a factorisation of A − σB.
 MethodChoice choose_method(const Request& request, const Facts& facts,
-                           const std::function<double()>& factor_operations);
+                           const std::function<InverseEstimate()>& estimate);
 
 /// `request` with the columns that block Lanczos iterates at once in place of an automatic number
 /// that depends on where it runs. On a host, up to `kFewPairs` largest eigenpairs of A x = λ x, or

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/details.hpp>
 #include <utility>
 
@@ -34,6 +35,20 @@ std::string describe_mass(const Facts& facts) {
   return text;
 }
 
+std::string describe_load_factors(const Request& request) {
+  const Side side = request.side.value_or(Side::both);
+  const std::string_view which = side == Side::both    ? "of both signs"
+                                 : side == Side::above ? "above it"
+                                                       : "below it";
+  if (*request.sigma != 0) {
+    return fmt::format("nearest to {}{}", *request.sigma,
+                       side == Side::both ? "" : fmt::format(", {}", which));
+  }
+  return fmt::format("nearest to zero, {}", side == Side::above   ? "positive"
+                                            : side == Side::below ? "negative"
+                                                                  : which);
+}
+
 std::string describe_scaling(const ProblemScaling& scaling) {
   if (scaling.changes_nothing()) return "none";
   if (!scaling.graded()) return fmt::format("A by 2^{}, B by 2^{}", scaling.A, scaling.B);
@@ -56,6 +71,10 @@ class Choices {
       add("held rows", fmt::format("{} are eliminated", plan_.held.count()),
           "large diagonal entries hold them, and they dominate the right-hand sides");
     }
+    const StagePlan& first = plan_.stages.front();
+    if (counts(first)) {
+      choices_.push_back(planned_count(first.request, plan_.facts, plan_.factor));
+    }
     const OrderChoice& order = plan_.row_order;
     add("row order", std::string(row_order_name(order.order)), order.reason);
     add("memory", describe_bytes(plan_.memory.device), "estimated peak");
@@ -66,6 +85,11 @@ class Choices {
   }
 
  private:
+  static bool counts(const StagePlan& stage) {
+    const Algorithm algorithm = stage.method->algorithm;
+    return algorithm == Algorithm::lobpcg || algorithm == Algorithm::block_lanczos;
+  }
+
   void add(std::string name, std::string value, std::string reason = "") {
     choices_.push_back({std::move(name), std::move(value), std::move(reason)});
   }
@@ -73,7 +97,12 @@ class Choices {
   void findings() {
     const Facts& facts = plan_.facts;
     add("matrix", describe_shape(facts.A));
-    if (facts.B.given) add("mass", describe_mass(facts));
+    if (facts.buckling) {
+      add("geometric stiffness", describe_shape(facts.B));
+      add("load factors", describe_load_factors(plan_.stages.front().request));
+    } else if (facts.B.given) {
+      add("mass", describe_mass(facts));
+    }
     if (facts.null_space) {
       add("null vectors", std::to_string(facts.null_space->dimension),
           facts.null_space->complete ? "the graph of A shows them: they span its null space"

@@ -9,6 +9,7 @@
 #include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/plan/scaling.hpp>
 #include <heddle/drivers/plan/solve_plan.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct PlanDetails {
   std::string method_reason{};
   OrderChoice row_order{};
   MemoryEstimate memory{};  ///< of the first stage
+  FactorCost factor{};      ///< of A − σB, estimated where the request asks for a count
   /// Of a linear system: its right-hand sides without parts along null vectors, and the rows that
   /// are eliminated.
   ConsistentRhs consistent{};

@@ -1,5 +1,7 @@
 #include <heddle/drivers/inspect/inspect.hpp>
 #include <heddle/drivers/inspect/precision.hpp>
+#include <heddle/drivers/plan/buckling.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/row_order.hpp>
@@ -19,12 +21,16 @@ Facts facts_about(HostContext& host, const Machine& machine, const Problem& prob
   return facts;
 }
 
+FactorCost factor_cost(const Problem& problem) {
+  const CsrView<double, HostSpace> B = problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
+  return estimate_factor_cost(problem.A.view(), B);
+}
+
 MethodChoice method_for(const Machine& machine, const Problem& problem, const Facts& facts,
                         const Request& request) {
-  MethodChoice choice = choose_method(request, facts, [&problem] {
-    const CsrView<double, HostSpace> B =
-        problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
-    return estimate_factor_cost(problem.A.view(), B).operations;
+  MethodChoice choice = choose_method(request, facts, [&] {
+    const double per_row = static_cast<double>(facts.A.nnz) / static_cast<double>(facts.order());
+    return InverseEstimate{factor_cost(problem), problem.A.largest() * per_row};
   });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
@@ -45,7 +51,9 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 }  // namespace
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
-                    const Request& request, const Monitor& monitor) {
+                    const Request& asked, const Monitor& monitor) {
+  const Request request =
+      with_pairs(problem.geometric_stiffness ? load_factor_request(asked) : asked);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;
@@ -58,6 +66,8 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& pr
   check_precision(problem, first.request);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
   check_memory(plan.memory, first.request, machine);
+  if (request.certify == Certify::inertia) plan.factor = factor_cost(problem);
+  check_certify_memory(first.request, plan.factor);
   plan.row_order = choose_row_order(host, machine, facts, problem.A, first.request,
                                     first.preconditioner, plan.memory.host, monitor);
   const Request settled = first.request;  // with the tolerance that was asked for

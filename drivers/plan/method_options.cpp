@@ -11,6 +11,10 @@ EigenOptions eigen_options(const Request& request) {
           request.checkpoint,   kFactorShare * host_memory_bytes()};
 }
 
+CertifyOptions certify_options(const Request& request) {
+  return {eigen_options(request), request.certify};
+}
+
 LobpcgOptions lobpcg_options(const Request& request) {
   return {eigen_options(request), request.refresh_interval};
 }
@@ -19,8 +23,20 @@ IntervalOptions interval_options(const Request& request) {
   return {eigen_options(request), request.interval->lower, request.interval->upper};
 }
 
-NearestOptions nearest_options(const Request& request) {
-  return {eigen_options(request), *request.sigma, request.side, request.max_basis};
+IntervalOptions sliced_options(const Request& request, Index n) {
+  IntervalOptions options = interval_options(request);
+  if (options.nev == 0) options.nev = n;
+  return options;
+}
+
+NearestOptions nearest_options(const Request& request, bool buckling) {
+  NearestOptions options;
+  static_cast<EigenOptions&>(options) = eigen_options(request);
+  options.sigma = *request.sigma;
+  if (buckling) options.definite = Definite::A;
+  options.limit_to(request.side.value_or(Side::both));
+  options.max_basis = request.max_basis;
+  return options;
 }
 
 SingularOptions singular_options(const Request& request) {

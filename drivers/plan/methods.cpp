@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heddle/drivers/plan/method_options.hpp>
 #include <heddle/drivers/plan/methods.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
@@ -50,6 +51,35 @@ MethodKind least_squares_row() {
   };
 }
 
+/// The pairs of an interval for which memory is planned if their number is not known.
+constexpr Index kPlannedPairs = 500;
+
+Index pairs_of_slices(const Request& request, const ProblemSizes& sizes) {
+  return request.nev > 0 ? request.nev : std::min(sizes.n, kPlannedPairs);
+}
+
+MethodKind slices_row() {
+  return {
+      .algorithm = Algorithm::slices,
+      .name = "slices",
+      .solves = "A x = lambda B x, lambda in an interval",
+      .suits =
+          [](const Request& request, const ProblemSizes&) {
+            return request.interval.has_value() && counts_by_factors(request);
+          },
+      .block_size =
+          [](const Request& request, const ProblemSizes& sizes) {
+            return interval_block_size(sliced_options(request, sizes.n), sizes.n);
+          },
+      .memory_bytes =
+          [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
+            return sliced_memory_bytes(sliced_options(request, sizes.n), sizes.n,
+                                       pairs_of_slices(request, sizes), sizes.pencil, scalar_size);
+          },
+      .result_columns = pairs_of_slices,
+  };
+}
+
 MethodKind interval_row() {
   return {
       .algorithm = Algorithm::interval,
@@ -82,12 +112,12 @@ MethodKind nearest_row() {
           },
       .block_size =
           [](const Request& request, const ProblemSizes& sizes) {
-            return nearest_block_size(nearest_options(request), sizes.n);
+            return nearest_block_size(nearest_options(request, sizes.buckling), sizes.n);
           },
       .memory_bytes =
           [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
-            return nearest_memory_bytes(nearest_options(request), sizes.n, sizes.pencil,
-                                        scalar_size);
+            return nearest_memory_bytes(nearest_options(request, sizes.buckling), sizes.n,
+                                        sizes.pencil, scalar_size);
           },
       .result_columns = wanted_pairs,
   };
@@ -172,8 +202,9 @@ MethodKind block_cg_row() {
 
 const std::vector<MethodKind>& method_table() {
   static const std::vector<MethodKind> table = {
-      singular_values_row(), least_squares_row(), interval_row(),      nearest_row(),
-      null_space_row(),      lobpcg_row(),        block_lanczos_row(), block_cg_row()};
+      singular_values_row(), least_squares_row(), slices_row(),
+      interval_row(),        nearest_row(),       null_space_row(),
+      lobpcg_row(),          block_lanczos_row(), block_cg_row()};
   return table;
 }
 
@@ -188,6 +219,11 @@ double tolerance_of(const Request& request) noexcept {
   if (request.tolerance > 0) return request.tolerance;
   return request.precision == Precision::single ? kDefaultTolerance<float>
                                                 : kDefaultTolerance<double>;
+}
+
+bool counts_by_factors(const Request& request) noexcept {
+  if (request.method != Method::block_lanczos) return false;
+  return request.sigma || (request.interval && request.filter == LanczosFilter::inverse);
 }
 
 bool may_invert(const Request& request, const ProblemSizes& sizes) {

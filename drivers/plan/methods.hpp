@@ -14,6 +14,7 @@ enum class Algorithm {
   singular_values,
   least_squares,
   interval,
+  slices,
   nearest,
   null_space,
   lobpcg,
@@ -46,6 +47,10 @@ const MethodKind& method_of(const Request& request, const ProblemSizes& sizes);
 
 /// The tolerance of `request`, or its default.
 double tolerance_of(const Request& request) noexcept;
+
+/// Whether pairs of `request`, whose method has been chosen, are counted by factors of A − σB:
+/// those nearest to a number and those of an interval by slices.
+bool counts_by_factors(const Request& request) noexcept;
 
 /// Whether block Lanczos may factor A − σB for `request`, whose method has been chosen.
 bool may_invert(const Request& request, const ProblemSizes& sizes);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/drivers/plan/buckling.hpp>
 #include <heddle/drivers/plan/preconditioner.hpp>
 #include <heddle/drivers/plan/request_rules.hpp>
 #include <heddle/drivers/problem/request_fields.hpp>
@@ -77,9 +78,10 @@ class Rules {
 
   void check() const {
     check_values(request_);
-    if (request_.side != Side::both && !request_.sigma) {
+    if (request_.side.value_or(Side::both) != Side::both && !request_.sigma && !problem_.buckling) {
       throw RequestError("side", fmt::format(" needs {}", named_("sigma")));
     }
+    check_buckling();
     check_readers();
     check_parts();
     check_tolerance();
@@ -88,11 +90,13 @@ class Rules {
     if (request_.filter == LanczosFilter::inverse && request_.which == Which::largest) {
       throw RequestError("filter", ": inverse is for the smallest end");
     }
+    check_filter_of_interval();
   }
 
  private:
   /// The property of the problem that rules out fields which the method reads for other problems.
   std::string kind() const {
+    if (problem_.buckling && !problem_.normal_equations) return named_("geometric_stiffness");
     if (solver_ == kNearest) return named_("sigma");
     return named_(solver_ == kInterval ? "interval" : "normal_equations");
   }
@@ -111,6 +115,19 @@ class Rules {
     }
   }
 
+  /// Load factors are the pairs of a pencil nearest to a number.
+  void check_buckling() const {
+    if (!problem_.buckling || problem_.normal_equations) return;
+    const auto refuse = [this](std::string_view field, std::string_view value) {
+      throw RequestError(std::string(field), fmt::format("{} does not go with {}", value, kind()));
+    };
+    refuse_part(ProblemPart::rhs, request_.method == Method::block_cg);
+    if (request_.method == Method::lobpcg) refuse("method", ": lobpcg");
+    if (request_.which == Which::largest) refuse("which", ": largest");
+    if (request_.interval) refuse("interval", "");
+    if (request_.criterion == Criterion::absolute) refuse("criterion", ": absolute");
+  }
+
   void refuse_part(ProblemPart part, bool there) const {
     if (there) throw ProblemError(part, fmt::format("does not go with {}", kind()));
   }
@@ -118,18 +135,24 @@ class Rules {
   void check_parts() const {
     const bool nearest = solver_ == kNearest;
     if (!problem_.normal_equations && solver_ != kInterval && !nearest) return;
-    if (solver_ == kInterval && problem_.pencil) {
-      throw ProblemError(
-          ProblemPart::mass,
-          fmt::format("does not go with {}: all pairs in an interval are found of one "
-                      "matrix only, of a pencil those nearest to a number",
-                      kind()));
-    }
-    refuse_part(ProblemPart::mass, problem_.pencil && !nearest);
+    refuse_part(part_of_B(problem_.buckling), problem_.pencil && problem_.normal_equations);
     refuse_part(ProblemPart::constraints,
                 problem_.constraints && (problem_.normal_equations || nearest));
     if (solver_ != 0 && solver_ != kLeastSquares) {
       refuse_part(ProblemPart::initial_guess, problem_.initial_guess);
+    }
+  }
+
+  /// A polynomial in B⁻¹A would need B⁻¹, and block Lanczos without a filter finds no interval.
+  void check_filter_of_interval() const {
+    if (solver_ != kInterval) return;
+    if (request_.filter == LanczosFilter::none) {
+      throw RequestError("filter", fmt::format(": none does not go with {}", kind()));
+    }
+    if (request_.filter == LanczosFilter::chebyshev && problem_.pencil) {
+      throw RequestError("filter",
+                         fmt::format(": chebyshev finds the pairs of an interval of one matrix "
+                                     "only; with a mass matrix, use auto or inverse"));
     }
   }
 
@@ -199,6 +222,7 @@ class Rules {
 
 AskedProblem asked_problem(const Request& request, const Facts& facts) {
   AskedProblem asked{.pencil = facts.B.given,
+                     .buckling = facts.buckling,
                      .normal_equations = facts.normal_equations,
                      .constraints = facts.constraints.cols > 0,
                      .initial_guess = facts.initial_guess.cols > 0,
@@ -211,7 +235,8 @@ AskedProblem asked_problem(const Request& request, const Facts& facts) {
 
 std::string plain_name(std::string_view name) { return std::string(name); }
 
-void check_request(const Request& request, const AskedProblem& problem, bool chosen, Naming named) {
+void check_request(const Request& asked, const AskedProblem& problem, bool chosen, Naming named) {
+  const Request request = problem.buckling ? load_factor_request(asked) : asked;
   Rules(request, problem, chosen, named).check();
 }
 

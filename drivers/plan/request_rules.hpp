@@ -11,6 +11,7 @@ namespace heddle::detail {
 /// The facts about a problem that the rules of requests depend on.
 struct AskedProblem {
   bool pencil = false;
+  bool buckling = false;  ///< whether load factors are wanted
   bool normal_equations = false;
   bool constraints = false;     ///< whether there are any
   bool initial_guess = false;   ///< whether there is one

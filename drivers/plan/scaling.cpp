@@ -61,10 +61,12 @@ ProblemScaling scaling_of(const Problem& problem, const Facts& facts, const Requ
   if (problem.A.is_stored()) {
     const double largest = held.empty() ? problem.A.largest() : held.largest_scaled();
     scaling.A = moderating_exponent(largest, request.precision);
+    if (facts.buckling) scaling.A = scaling.A / 2 * 2;
   }
   if (problem.B && problem.B->is_stored()) {
     scaling.B = moderating_exponent(problem.B->largest(), request.precision) / 2 * 2;
   }
+  scaling.vectors = facts.buckling ? scaling.A : scaling.B;
   grade(problem, facts, request, scaling);
   return scaling;
 }

@@ -10,15 +10,16 @@ namespace heddle::detail {
 
 /// The powers of two by which the parts of a problem are multiplied before it is solved:
 ///
-///     A' = 2^a E A E,  B' = 2^b E B E,  R' = 2^a R     λ' = 2^(a−b) λ,  x' = 2^(−b/2) E⁻¹x
+///     A' = 2^a E A E,  B' = 2^b E B E,  R' = 2^a R     λ' = 2^(a−b) λ,  x' = 2^(−c/2) E⁻¹x
 ///
-/// with A'X = R' and E = diag(2^(e_i)). The exponents a and b are 0 if the largest entries of A and
-/// B are of a moderate size. E is the identity except for graded problems. Multiplications by
-/// powers of two are exact, so a scaled problem has the solution that the problem itself would have
-/// if numbers had no limits.
+/// with A'X = R' and E = diag(2^(e_i)). c is b, or, for load factors, whose vectors have xᵀAx = 1,
+/// a. The exponents a and b are 0 if the largest entries of A and B are of a moderate size. E is
+/// the identity except for graded problems. Multiplications by powers of two are exact, so a scaled
+/// problem has the solution that the problem itself would have if numbers had no limits.
 struct ProblemScaling {
-  int A = 0;                ///< a
+  int A = 0;                ///< a, for load factors an even number
   int B = 0;                ///< b, an even number
+  int vectors = 0;          ///< c
   std::vector<int> rows{};  ///< e_i. Empty: the problem is not graded, and all are 0
   double span = 1;          ///< as in `RowGrading`
   Index held = 0;           ///< as in `RowGrading`

@@ -11,6 +11,8 @@ std::string_view field_of(ProblemPart part) {
       return "A";
     case ProblemPart::mass:
       return "B";
+    case ProblemPart::geometric_stiffness:
+      return "geometric_stiffness";
     case ProblemPart::constraints:
       return "constraints";
     case ProblemPart::initial_guess:

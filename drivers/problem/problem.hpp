@@ -20,6 +20,10 @@ struct ProblemOf {
   /// Symmetric positive definite. None: B = I. Block Lanczos takes a semidefinite B, too, for the
   /// smallest end of the spectrum.
   std::optional<M> B{};
+  /// The geometric stiffness K_g of a structure under a reference load, symmetric, n×n, with the
+  /// sign of K + λ K_g. The eigenvalues are then the load factors λ of A x = −λ K_g x, with a
+  /// positive definite A, and xᵀA x = 1. Goes with no B. None: no load factors are wanted.
+  std::optional<M> geometric_stiffness{};
   X constraints{};                 ///< n×c: eigenvectors are sought B-orthogonal to its columns
   X initial_guess{};               ///< m×g, where m is the number of columns of A. With right-hand
                                    ///< sides g is r or 0
@@ -63,6 +67,7 @@ using Problem = HostProblem<double>;
 enum class ProblemPart {
   matrix,
   mass,
+  geometric_stiffness,
   constraints,
   initial_guess,
   rhs,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/distributed/partition.hpp>
+#include <heddle/solvers/certificate/certificate.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
@@ -56,7 +57,9 @@ struct PreconditionerRequest {
 /// methods is read by these alone, others refuse it. `detail::request_fields` has a row for each.
 struct Request {
   Method method = Method::automatic;  ///< `automatic` chooses one for the problem
-  Index nev = 6;  ///< pairs or triplets wanted. For an interval: the most that it may contain
+  /// Pairs or triplets wanted. For an interval: the most that it may contain. 0: 6, and as many as
+  /// an interval contains, by a polynomial filter up to 100.
+  Index nev = 0;
   Which which = Which::smallest;
   /// Block Lanczos: if set, all pairs with eigenvalues in the interval are wanted, rather than
   /// pairs at an end of the spectrum.
@@ -64,7 +67,9 @@ struct Request {
   /// Block Lanczos: if set, the pairs nearest to this number are wanted, on one side of it or on
   /// both, rather than pairs at an end of the spectrum.
   std::optional<double> sigma{};
-  Side side = Side::both;
+  /// Of `sigma`, or of load factors. None: both, but for load factors without a `sigma` the
+  /// positive side.
+  std::optional<Side> side{};
   /// Columns iterated at once in an eigenproblem. 0: chosen from nev, the end and the device.
   Index block_size = 0;
   double tolerance = 0;                         ///< 0: `kDefaultTolerance` of the scalar
@@ -72,12 +77,17 @@ struct Request {
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
   Index max_iterations = 0;  ///< 0: the default of `EigenOptions` or `LinearOptions`
   double time_limit_s = std::numeric_limits<double>::infinity();
-  std::uint64_t seed = 42;                ///< of the random start
-  Index refresh_interval = 50;            ///< LOBPCG, block CG
-  Index max_basis = 0;                    ///< block Lanczos. 0: chosen from nev
-  std::optional<LanczosFilter> filter{};  ///< block Lanczos. Empty: the cheapest is chosen
+  std::uint64_t seed = 42;      ///< of the random start
+  Index refresh_interval = 50;  ///< LOBPCG, block CG
+  Index max_basis = 0;          ///< block Lanczos. 0: chosen from nev
+  /// Block Lanczos. Empty: the cheapest is chosen. For an interval: `chebyshev` or `inverse`, the
+  /// latter by slices.
+  std::optional<LanczosFilter> filter{};
   /// The library that factors A − σB or B for block Lanczos.
   FactorLibrary factorization = FactorLibrary::automatic;
+  /// LOBPCG and block Lanczos for an end of the spectrum: whether the eigenvalues up to the last
+  /// wanted one are counted after the solve, see `certified`.
+  Certify certify = Certify::automatic;
   CgAlgorithm algorithm = CgAlgorithm::breakdown_free;  ///< block CG
   double damp = 0;  ///< least squares: δ ≥ 0, ‖b − A x‖² + δ²‖x‖² is minimised
   /// Block CG: whether the parts of right-hand sides along the known null vectors of A are removed.

@@ -28,8 +28,10 @@ void add_method_and_size(RequestTable& table) {
       .keyword("method")
       .option("--solver")
       .aliases({"eps_type", "ksp_type", "method", "driver", "name"});
-  Row(
-      table, "solver.nev", "eigenpairs wanted", [](auto& r) -> auto& { return r.nev; })
+  Row(table, "solver.nev",
+      "eigenpairs wanted; of an interval: the most that it may hold; auto: 6, of an interval all, "
+      "by a polynomial up to 100",
+      [](auto& r) -> auto& { return r.nev; }, {{"auto", 0}})
       .integer(kCount)
       .readers(kEigensolvers)
       .aliases({"eps_nev", "num_eigenvalues", "n_eigenvalues", "number_of_eigenvalues", "num_evals",
@@ -51,7 +53,7 @@ void add_place(RequestTable& table) {
   Row(
       table, "solver.interval",
       "[a, b]: all eigenpairs with a <= lambda <= b, at most nev of them; -inf and inf are ends, "
-      "too",
+      "too; with a mass matrix by factors",
       [](auto& r) -> auto& { return r.interval; })
       .interval()
       .readers(kInterval)
@@ -65,9 +67,14 @@ void add_place(RequestTable& table) {
       .readers(kNearest)
       .option("--sigma", "solver.which=nearest")
       .aliases({"shift", "target", "eps_target", "st_shift", "tau"});
-  Row(table, "solver.side", "the side of solver.sigma on which eigenvalues are wanted",
+  Row(table, "solver.side",
+      "the side of solver.sigma on which eigenvalues are wanted; auto: both, but positive load "
+      "factors where no sigma is given",
       [](auto& r) -> auto& { return r.side; },
-      {{"both", Side::both}, {"above", Side::above}, {"below", Side::below}})
+      {{"auto", std::nullopt},
+       {"both", Side::both},
+       {"above", Side::above},
+       {"below", Side::below}})
       .readers(kNearest)
       .option("--side");
 }
@@ -151,14 +158,14 @@ void add_own_options(RequestTable& table) {
       .tuning();
   Row(table, "solver.filter",
       "chebyshev: a polynomial in A damps the unwanted end where that pays; inverse: A - sigma B "
-      "is factored, for the smallest end; none: neither; auto: what costs least",
+      "is factored, for the smallest end or an interval; none: neither; auto: what costs least",
       [](auto& r) -> auto& { return r.filter; },
       {{"auto", std::nullopt},
        {"auto", LanczosFilter::automatic},
        {"chebyshev", LanczosFilter::chebyshev},
        {"inverse", LanczosFilter::inverse},
        {"none", LanczosFilter::none}})
-      .readers(kBlockLanczos)
+      .readers(kBlockLanczos | kInterval)
       .tuning()
       .option("--filter")
       .aliases({"polynomial", "acceleration"});
@@ -175,6 +182,15 @@ void add_own_options(RequestTable& table) {
       .tuning()
       .option("--factorization")
       .aliases({"direct_solver", "linear_solver", "mat_solver_type"});
+  Row(table, "solver.certify",
+      "whether the eigenvalues up to the last wanted one are counted after the solve, by the signs "
+      "of the pivots of a factor of A - sigma B, and missing pairs found; inertia: always; no: "
+      "never; auto: up to order 5000, where a factor costs less than a tenth of the solve, and "
+      "next to stiff rows",
+      [](auto& r) -> auto& { return r.certify; },
+      {{"auto", Certify::automatic}, {"inertia", Certify::inertia}, {"no", Certify::no}})
+      .readers(kLobpcg | kBlockLanczos)
+      .option("--certify");
   Row(table, "solver.algorithm",
       "breakdown_free: one Krylov space for all columns; pseudo_block: one for each",
       [](auto& r) -> auto& { return r.algorithm; },

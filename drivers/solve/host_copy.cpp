@@ -67,6 +67,7 @@ Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& pro
   };
   return {.A = matrix_on_host<T>(context, device, problem.A.view()),
           .B = optional(problem.B),
+          .geometric_stiffness = optional(problem.geometric_stiffness),
           .constraints = block_on_host<T>(context, device, problem.constraints),
           .initial_guess = block_on_host<T>(context, device, problem.initial_guess),
           .guess_from_random = problem.guess_from_random,

@@ -65,6 +65,18 @@ Solved<T, Space> solved(LeastSquaresResult<T, Space> result) {
   return {std::move(solution), std::move(result.solution)};
 }
 
+/// `found` with the pairs that a count of the eigenvalues shows to be missing.
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> certified(Ctx& context, PlacedProblem<T, Ctx>& problem,
+                                              const Request& request,
+                                              EigenResult<T, typename Ctx::Space> found,
+                                              const Monitor& monitor) {
+  if (request.certify == Certify::no || !problem.has_whole_matrices()) return found;
+  return heddle::certified<T, Ctx>(context, problem.eigenproblem(),
+                                   problem.indefinite_inverse(context, request.factorization),
+                                   certify_options(request), std::move(found), monitor);
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -81,19 +93,29 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
     case Algorithm::interval:
       return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
                                                 interval_options(request), monitor));
+    case Algorithm::slices:
+      return solved(
+          sliced_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
+                                    problem.indefinite_inverse(context, request.factorization),
+                                    sliced_options(request, problem.sizes().n), monitor));
     case Algorithm::nearest:
-      return solved(nearest_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
-                                               problem.indefinite_inverse(),
-                                               nearest_options(request), monitor));
+      return solved(
+          nearest_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
+                                     problem.indefinite_inverse(context, request.factorization),
+                                     nearest_options(request, problem.sizes().buckling), monitor));
     case Algorithm::null_space:
       return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
     case Algorithm::lobpcg:
-      return solved(
-          lobpcg<T, Ctx>(context, problem.eigenproblem(), lobpcg_options(request), monitor));
+      return solved(certified<T, Ctx>(
+          context, problem, request,
+          lobpcg<T, Ctx>(context, problem.eigenproblem(), lobpcg_options(request), monitor),
+          monitor));
     case Algorithm::block_lanczos:
-      return solved(block_lanczos<T, Ctx>(context, problem.eigenproblem(),
-                                          block_lanczos_options(request, problem.inner_solves()),
-                                          monitor));
+      return solved(certified<T, Ctx>(
+          context, problem, request,
+          block_lanczos<T, Ctx>(context, problem.eigenproblem(),
+                                block_lanczos_options(request, problem.inner_solves()), monitor),
+          monitor));
     case Algorithm::block_cg:
       return solved(
           block_cg<T, Ctx>(context, problem.system(), block_cg_options(request), monitor));

@@ -37,6 +37,19 @@ void report_sizes(const ProblemSizes& sizes, Solution& solution) {
   }
 }
 
+void report_load_factors(const Request& request, Solution& solution) {
+  if (solution.status == SolveStatus::indefinite) {
+    solution.reason +=
+        "; a stiffness is positive definite if supports hold the structure, which must not be able "
+        "to move freely";
+  } else if (solution.status == SolveStatus::converged && solution.count() < request.nev) {
+    solution.reason += "; these are the load factors";
+    if (request.side == Side::above && request.sigma == 0.0) {
+      solution.reason += ", and side: both also finds those of the reversed load";
+    }
+  }
+}
+
 std::vector<double> frequencies_of(const std::vector<double>& eigenvalues) {
   std::vector<double> frequencies;
   for (const double lambda : eigenvalues) {

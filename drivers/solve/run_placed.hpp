@@ -18,6 +18,9 @@ void report_preconditioner(PreconditionerReport report, Solution& solution);
 /// Adds what the sizes tell to the solution: infinite eigenvalues and null vectors.
 void report_sizes(const ProblemSizes& sizes, Solution& solution);
 
+/// Adds to the solution of a buckling problem what its end means for a structure.
+void report_load_factors(const Request& request, Solution& solution);
+
 /// √λ/2π with the sign of λ, for eigenvalues λ = ω².
 std::vector<double> frequencies_of(const std::vector<double>& eigenvalues);
 
@@ -66,7 +69,9 @@ Solved<T, typename Ctx::Space> run_placed(Ctx& context, HostContext& host, Sourc
 template <class Ctx>
 void report_stage(const Device& device, Ctx& context, const PlanDetails& plan,
                   const StagePlan& stage, Solution& solution) {
-  if (plan.facts.B.given) solution.frequencies = frequencies_of(solution.eigenvalues);
+  if (plan.facts.buckling) report_load_factors(stage.request, solution);
+  if (plan.facts.B.given && !plan.facts.buckling)
+    solution.frequencies = frequencies_of(solution.eigenvalues);
   if (solution.preconditioner_name.empty()) {
     solution.preconditioner_name = stage.preconditioner_name;
   }

@@ -60,6 +60,7 @@ Request coarse(Request request) {
   request.criterion = Criterion::norm;
   request.linear_criterion = LinearCriterion::relative;
   request.tolerance = kDefaultTolerance<float>;
+  request.certify = Certify::no;
   return request;
 }
 

@@ -144,7 +144,7 @@ template <Scalar T>
 void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X,
                      const ProblemScaling& scaling) {
   MultiVector<T, HostSpace> copy =
-      scaled_rows(device.host(), X.view(), scaling.B / 2, 1, scaling.rows);
+      scaled_rows(device.host(), X.view(), scaling.vectors / 2, 1, scaling.rows);
   for (Index j = 0; j < solution.count(); ++j) {
     const double largest = largest_in_column<T>(std::as_const(copy).view(), j);
     if (std::isfinite(largest) && largest >= std::numeric_limits<T>::min()) continue;
@@ -226,13 +226,14 @@ void scale(HostContext& context, Problem& problem, Facts& facts, Request& reques
     problem.rhs = Block(
         scaled_columns(context, problem.rhs.view(), every_column(problem.rhs.cols(), scaling.A)));
   }
-  const auto within_range = [&scaling](double value) {
+  const auto within_range = [](double value, int exponent) {
     const double most = std::numeric_limits<double>::max();
-    return std::clamp(std::ldexp(value, scaling.A), -most, most);
+    return std::clamp(std::ldexp(value, exponent), -most, most);
   };
   if (request.interval) {
-    request.interval->lower = within_range(request.interval->lower);
-    request.interval->upper = within_range(request.interval->upper);
+    const int exponent = scaling.A - scaling.B;
+    request.interval->lower = within_range(request.interval->lower, exponent);
+    request.interval->upper = within_range(request.interval->upper, exponent);
   }
   if (request.sigma) request.sigma = std::ldexp(*request.sigma, scaling.A - scaling.B);
   const bool absolute = is_eigensolver(request.method)
@@ -240,7 +241,7 @@ void scale(HostContext& context, Problem& problem, Facts& facts, Request& reques
                             : request.linear_criterion == LinearCriterion::absolute;
   if (!absolute) return;
   request.tolerance =
-      std::max(within_range(tolerance_of(request)), std::numeric_limits<double>::min());
+      std::max(within_range(tolerance_of(request), scaling.A), std::numeric_limits<double>::min());
 }
 
 Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
@@ -267,7 +268,7 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
     return;
   }
   unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
-  if (scaling.B == 0 && scaling.rows.empty()) return;
+  if (scaling.vectors == 0 && scaling.rows.empty()) return;
   std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling); },
              solution.vectors);
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/drivers/inspect/resident.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/resident.hpp>
@@ -59,9 +60,10 @@ HostCsrMatrix<T> pattern_on_host(CudaContext& context, HostContext& host,
 }
 #endif
 
-/// The estimated operations of a factorisation of A − σB, from patterns in host memory.
+/// The estimated cost of a factorisation of A − σB, from patterns in host memory, and the norm.
 template <Scalar T, class Ctx>
-double factor_operations(Ctx& context, HostContext& host, const ResidentProblem<T, Ctx>& problem) {
+InverseEstimate estimate_inverse(Ctx& context, HostContext& host,
+                                 const ResidentProblem<T, Ctx>& problem) {
   const auto pattern_of = [](const HostCsrMatrix<T>& A) {
     CsrView<double, HostSpace> pattern{A.rows(), A.cols(), A.view().nnz};
     pattern.row_offsets = A.view().row_offsets;
@@ -69,9 +71,10 @@ double factor_operations(Ctx& context, HostContext& host, const ResidentProblem<
     return pattern;
   };
   const HostCsrMatrix<T> A = pattern_on_host<T>(context, host, problem.A.view());
-  if (!problem.B) return estimate_factor_cost(pattern_of(A), {}).operations;
+  const double norm = norm_1<T>(context, problem.A.view());
+  if (!problem.B) return {estimate_factor_cost(pattern_of(A), {}), norm};
   const HostCsrMatrix<T> B = pattern_on_host<T>(context, host, problem.B->view());
-  return estimate_factor_cost(pattern_of(A), pattern_of(B)).operations;
+  return {estimate_factor_cost(pattern_of(A), pattern_of(B)), norm};
 }
 
 template <Scalar T>
@@ -105,7 +108,7 @@ SolvePlan plan_for_copy(Device& device, Ctx& context, const ResidentProblem<T, C
 template <Scalar T, class Ctx>
 SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& problem,
                   const Request& asked, const Monitor& monitor) {
-  const Request request = in_precision<T>(asked);
+  const Request request = with_pairs(in_precision<T>(asked));
   Facts facts = shape_of(problem, 1);
   check_shapes(facts);
   if (request.reorder != RowOrder::automatic && request.reorder != RowOrder::none) {
@@ -113,7 +116,10 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
                        ": arrays on a device are used where they are, in their own order: leave it "
                        "out, or pass the problem in host memory");
   }
-  const Finding finding = inspect(context, device.host(), problem, request, facts);
+  Finding finding = inspect(context, device.host(), problem, request, facts);
+  if (facts.buckling) {
+    finding = {ProblemPart::geometric_stiffness, "load factors are found from host memory"};
+  }
   const bool may_copy = callable_part(facts).empty();
   if (!may_copy) refuse_beside_functions(finding, request);
   const auto from_copy = [&](const std::string& why) {
@@ -123,7 +129,7 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
   if (request.project_rhs) return from_copy("project_rhs asks for null vectors");
   const Machine machine = machine_of(device);
   MethodChoice choice = choose_method(
-      request, facts, [&] { return factor_operations(context, device.host(), problem); });
+      request, facts, [&] { return estimate_inverse(context, device.host(), problem); });
   choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   Request exact = choice.request;  // callables take blocks of either precision
   exact.precision = Precision::full;
@@ -138,6 +144,10 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
     if (!why.empty()) {
       return plan_for_copy(device, context, problem, plan.facts, request, why, monitor);
     }
+  }
+  if (request.certify == Certify::inertia) {
+    plan.factor = estimate_inverse(context, device.host(), problem).factor;
+    check_certify_memory(first.request, plan.factor);
   }
   plan.row_order.reason = "arrays on a device keep their order";
   plan.memory = estimate_memory(plan.facts, first.request, first.preconditioner, true);

@@ -12,6 +12,7 @@
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/clock.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct Arguments {
   double large_share = 0.1;
   double minutes = 1e9;
   bool show = false;
+  Certify certify = Certify::automatic;
 };
 
 /// The counts of a family, which all processes share.
@@ -95,7 +97,8 @@ void run_seed(const Arguments& arguments, Board& board, Device& device, std::int
   const bool large = size.chance(arguments.large_share);
   const auto begin = Clock::now();
   nlohmann::json line{{"family", family_names()[family]}, {"seed", seed}, {"large", large}};
-  const Case given = make_case(family_names()[family], static_cast<std::uint64_t>(seed), large);
+  Case given = make_case(family_names()[family], static_cast<std::uint64_t>(seed), large);
+  given.request.certify = arguments.certify;
   try {
     const auto solving = Clock::now();
     const Solution solution = solve(device, given.problem, given.request);
@@ -188,6 +191,9 @@ int main(int argc, char** argv) {
                    "the share of problems of 1e4 rows and more")
         ->check(CLI::Range(0.0, 1.0));
     app.add_option("--minutes", arguments.minutes, "begin no run after these minutes");
+    app.add_option("--certify", arguments.certify, "whether eigenvalues are counted")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, Certify>{
+            {"auto", Certify::automatic}, {"inertia", Certify::inertia}, {"no", Certify::no}}));
     app.add_flag("--show", arguments.show, "print a line for every run");
     if (!apps::parse(app, apps::with_joined_json(argc, argv))) return apps::ExitCode::converged;
     void* memory =

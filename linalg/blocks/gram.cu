@@ -3,6 +3,7 @@
 #include <heddle/linalg/blocks/staged_gram.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_libraries.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
@@ -197,8 +198,9 @@ void launch_wide(CudaContext& context, ConstBlockView<double, DeviceSpace> X,
                  SmallView<double, DeviceSpace> G) {
   const double one = 1;
   const double zero = 0;
-  check(cublasDgemm_64(context.cublas(), CUBLAS_OP_N, CUBLAS_OP_T, G.rows, G.cols, X.rows(), &one,
-                       X.data(), X.ld(), Y.data(), Y.ld(), &zero, G.data, G.ld));
+  check(detail::cuda_libraries().cublasDgemm_64(context.cublas(), CUBLAS_OP_N, CUBLAS_OP_T, G.rows,
+                                                G.cols, X.rows(), &one, X.data(), X.ld(), Y.data(),
+                                                Y.ld(), &zero, G.data, G.ld));
   if (!same) return;
   mirror_kernel<<<static_cast<unsigned>(G.rows), kThreads, 0, context.stream()>>>(
       static_cast<int>(G.rows), G.data, G.ld);

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/cuda_libraries.hpp>
 
 namespace heddle {
 namespace {
@@ -21,7 +22,8 @@ void check(cudaError_t status, std::source_location where) {
 
 void check(cublasStatus_t status, std::source_location where) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail("cuBLAS", cublasGetStatusName(status), cublasGetStatusString(status), where);
+  const detail::CudaLibraries& cuda = detail::cuda_libraries();
+  fail("cuBLAS", cuda.cublasGetStatusName(status), cuda.cublasGetStatusString(status), where);
 }
 
 void check(cusolverStatus_t status, std::source_location where) {

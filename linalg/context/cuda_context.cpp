@@ -6,6 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_libraries.hpp>
 #include <heddle/linalg/context/gpu_connection.hpp>
 #include <heddle/linalg/context/memory_cache.hpp>
 #include <heddle/linalg/context/phase_clock.hpp>
@@ -173,10 +174,11 @@ CudaContext::State::State(int ordinal)
   check(cudaMemPoolCreate(&pool, &properties));
   std::uint64_t keep_all = std::numeric_limits<std::uint64_t>::max();
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
-  check(cublasCreate(&cublas));
-  check(cublasSetStream(cublas, stream));
-  check(cusolverDnCreate(&cusolver));
-  check(cusolverDnSetStream(cusolver, stream));
+  const detail::CudaLibraries& cuda = detail::cuda_libraries();
+  check(cuda.cublasCreate(&cublas));
+  check(cuda.cublasSetStream(cublas, stream));
+  check(cuda.cusolverDnCreate(&cusolver));
+  check(cuda.cusolverDnSetStream(cusolver, stream));
   check(cudaEventCreateWithFlags(&order, cudaEventDisableTiming));
   check(cudaMallocHost(&landing, kLandingBytes));
   clock.emplace(stream);
@@ -190,8 +192,8 @@ CudaContext::State::~State() {
   give_freed_to_pool();
   if (staging.data != nullptr) cudaFreeHost(staging.data);
   if (landing != nullptr) cudaFreeHost(landing);
-  if (cusolver != nullptr) cusolverDnDestroy(cusolver);
-  if (cublas != nullptr) cublasDestroy(cublas);
+  if (cusolver != nullptr) detail::cuda_libraries().cusolverDnDestroy(cusolver);
+  if (cublas != nullptr) detail::cuda_libraries().cublasDestroy(cublas);
   if (pool != nullptr) cudaMemPoolDestroy(pool);
   if (order != nullptr) cudaEventDestroy(order);
   if (stream != nullptr) cudaStreamDestroy(stream);

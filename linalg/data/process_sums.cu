@@ -41,8 +41,8 @@ struct Parts {
 __device__ Index thread_in_grid() { return Index{blockIdx.x} * kThreads + threadIdx.x; }
 
 /// packed[e] ← number first + e of all parts.
-__global__ void pack_kernel(const __grid_constant__ Parts parts, Index first, Index size,
-                            double* packed) {
+__global__ void pack_parts_kernel(const __grid_constant__ Parts parts, Index first, Index size,
+                                  double* packed) {
   const Index e = thread_in_grid();
   if (e < size) packed[e] = parts.at(first + e);
 }
@@ -69,7 +69,7 @@ void sum_piece(CudaContext& context, const Parts& parts, Index first, Index size
   if (!parts.is_packed()) {
     auto* const packed =
         static_cast<double*>(context.scratch(static_cast<std::size_t>(size) * sizeof(double)));
-    pack_kernel<<<blocks, kThreads, 0, context.stream()>>>(parts, first, size, packed);
+    pack_parts_kernel<<<blocks, kThreads, 0, context.stream()>>>(parts, first, size, packed);
     check_launch();
     numbers = packed;
   }

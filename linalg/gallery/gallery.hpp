@@ -44,10 +44,10 @@ struct GalleryStructure {
 };
 
 /// All structures, in a fixed order: laplace1d, laplace2d, laplace3d, stencil27, elasticity3d
-/// (stiffness), elasticity3d_mass, wathen, trefethen, mikota_stiffness, mikota_mass,
-/// random_uniform, random_symmetric, rmat, random_geometric, lattice4d, band. All but
-/// random_uniform are symmetric; all but random_uniform and the two graphs (rmat,
-/// random_geometric) are positive definite.
+/// (stiffness), elasticity3d_mass, wathen, trefethen, mikota_stiffness, mikota_mass, column,
+/// column_geometric, random_uniform, random_symmetric, rmat, random_geometric, lattice4d, band. All
+/// but random_uniform are symmetric; all but random_uniform, column_geometric and the two graphs
+/// (rmat, random_geometric) are positive definite.
 const std::vector<GalleryStructure>& gallery_structures();
 
 /// The rows in `window` of the matrix that `spec` describes, with all columns. Equal specs give the

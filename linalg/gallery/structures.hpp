@@ -39,6 +39,12 @@ template <Scalar T>
 HostCsrMatrix<T> mikota_mass(HostContext& context, const GallerySpec& spec,
                              const RowWindow& window);
 template <Scalar T>
+HostCsrMatrix<T> column_stiffness(HostContext& context, const GallerySpec& spec,
+                                  const RowWindow& window);
+template <Scalar T>
+HostCsrMatrix<T> column_geometric(HostContext& context, const GallerySpec& spec,
+                                  const RowWindow& window);
+template <Scalar T>
 HostCsrMatrix<T> random_uniform(HostContext& context, const GallerySpec& spec,
                                 const RowWindow& window);
 template <Scalar T>

@@ -1,5 +1,6 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_libraries.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/dense_eigen_state.hpp>
 
@@ -13,10 +14,10 @@ class CusolverEigensolver final : public detail::DeviceEigensolver {
   CusolverEigensolver(CudaContext& context, Index max_order)
       : context_(context), matrix_(context, max_order, max_order), theta_(context, max_order, 1) {
     const int order = static_cast<int>(max_order);
-    check(cusolverDnDsyevd_bufferSize(context.cusolver(), CUSOLVER_EIG_MODE_VECTOR,
-                                      CUBLAS_FILL_MODE_LOWER, order,
-                                      matrix_.view(max_order, max_order).data, order,
-                                      theta_.view(max_order, 1).data, &work_size_));
+    check(detail::cuda_libraries().cusolverDnDsyevd_bufferSize(
+        context.cusolver(), CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order,
+        matrix_.view(max_order, max_order).data, order, theta_.view(max_order, 1).data,
+        &work_size_));
     work_ = Buffer<double, DeviceSpace>(context, static_cast<std::size_t>(work_size_));
     info_ = Buffer<int, DeviceSpace>(context, 1);
   }
@@ -28,9 +29,9 @@ class CusolverEigensolver final : public detail::DeviceEigensolver {
     const SmallView<double, DeviceSpace> matrix = matrix_.view(m, m);
     const SmallView<double, DeviceSpace> values = theta_.view(m, 1);
     send(context_, H, matrix);
-    check(cusolverDnDsyevd(context_.cusolver(), CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER,
-                           order, matrix.data, static_cast<int>(matrix.ld), values.data,
-                           work_.data(), work_size_, info_.data()));
+    check(detail::cuda_libraries().cusolverDnDsyevd(
+        context_.cusolver(), CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, matrix.data,
+        static_cast<int>(matrix.ld), values.data, work_.data(), work_size_, info_.data()));
     fetch(context_, matrix, Z);
     fetch(context_, values, theta);
     int info = 0;

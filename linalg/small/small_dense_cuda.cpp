@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
+#include <heddle/linalg/context/cuda_libraries.hpp>
 #include <heddle/linalg/small/small_checks.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/linalg/small/small_factor.hpp>
@@ -20,8 +21,9 @@ struct LargeFactor {
   int work_size = 0;
 
   LargeFactor(CudaContext& context, int order, SmallView<double, DeviceSpace> G) {
-    check(cusolverDnDpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data,
-                                      static_cast<int>(G.ld), &work_size));
+    check(detail::cuda_libraries().cusolverDnDpotrf_bufferSize(
+        context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data, static_cast<int>(G.ld),
+        &work_size));
     const auto size = static_cast<std::size_t>(order);
     const std::size_t work_bytes =
         bytes_of(std::max(static_cast<std::size_t>(work_size), size * size));
@@ -34,8 +36,9 @@ struct LargeFactor {
   }
 
   void factor(CudaContext& context, int order, SmallView<double, DeviceSpace> G) const {
-    check(cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, G.data,
-                           static_cast<int>(G.ld), work, work_size, info));
+    check(detail::cuda_libraries().cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER,
+                                                    order, G.data, static_cast<int>(G.ld), work,
+                                                    work_size, info));
     launch_finish_factor(context.stream(), order, G.data, G.ld, info, status);
   }
 };
@@ -46,9 +49,9 @@ void invert_large(CudaContext& context, int order, SmallView<double, DeviceSpace
   const std::size_t row = static_cast<std::size_t>(order) * sizeof(double);
   const double one = 1;
   launch_identity(context.stream(), order, inverse);
-  check(cublasDtrsm(context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
-                    CUBLAS_DIAG_NON_UNIT, order, order, &one, R.data, static_cast<int>(R.ld),
-                    inverse, order));
+  check(detail::cuda_libraries().cublasDtrsm(
+      context.cublas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
+      order, order, &one, R.data, static_cast<int>(R.ld), inverse, order));
   check(cudaMemcpy2DAsync(R.data, static_cast<std::size_t>(R.ld) * sizeof(double), inverse, row,
                           row, static_cast<std::size_t>(order), cudaMemcpyDeviceToDevice,
                           context.stream()));
@@ -100,9 +103,10 @@ void small_multiply(CudaContext& context, double alpha, ConstSmallView<double, D
   require_small_multiply_shapes(op_A, op_B, {C.rows, C.cols});
   if (C.rows == 0 || C.cols == 0) return;
   const auto ld = [](ConstSmallView<double, DeviceSpace> M) { return std::max<Index>(1, M.ld); };
-  check(cublasDgemm_64(context.cublas(), transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-                       transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, op_A.cols, &alpha,
-                       A.data, ld(A), B.data, ld(B), &beta, C.data, C.ld));
+  check(detail::cuda_libraries().cublasDgemm_64(
+      context.cublas(), transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+      transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, op_A.cols, &alpha, A.data, ld(A),
+      B.data, ld(B), &beta, C.data, C.ld));
 }
 
 }  // namespace heddle

@@ -23,6 +23,15 @@ __device__ inline Index thread_count() { return Index{gridDim.x} * kThreads; }
 /// The number of this thread in its warp.
 __device__ inline int lane_index() { return static_cast<int>(threadIdx.x) % kWarp; }
 
+/// *sum += the values of all lanes of a warp. Sums of integers do not depend on their order.
+__device__ inline void add_of_warp(Index value, Index* sum) {
+  constexpr unsigned kAllLanes = 0xffffffffU;
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  if (threadIdx.x % 32 == 0 && value > 0) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
+  }
+}
+
 /// The number of the first `count` numbers, which ascend, that are below `value`.
 template <class Integer, class Count, class Value>
 __device__ Count count_below(const Integer* numbers, Count count, Value value) {

@@ -71,7 +71,7 @@ __device__ inline double difference(double a, double b) {
 
 /// One warp per row of a valid A.
 template <class T>
-__global__ void survey_kernel(CsrView<T, DeviceSpace> A, Findings* found) {
+__global__ void findings_kernel(CsrView<T, DeviceSpace> A, Findings* found) {
   const bool square = A.rows == A.cols;
   const int lane = lane_index();
   double largest = 0;
@@ -125,7 +125,7 @@ CsrSurvey survey(CudaContext& context, CsrView<T, DeviceSpace> A) {
   if (found.invalid_row < static_cast<Bits>(A.rows)) {
     return {.invalid_row = static_cast<Index>(found.invalid_row)};
   }
-  run(survey_kernel<T>);
+  run(findings_kernel<T>);
   return {.largest = std::bit_cast<double>(found.largest),
           .asymmetry = std::bit_cast<double>(found.asymmetry),
           .diagonal = found.off_diagonal == 0,

@@ -6,7 +6,7 @@
 from importlib.metadata import version as _version
 
 from ._core import State, has_cuda
-from ._eigen import eigsh, eigsh_interval, lobpcg
+from ._eigen import buckling, eigsh, eigsh_interval, lobpcg
 from ._errors import (
     ConvergenceWarning,
     DeviceError,
@@ -40,6 +40,7 @@ __all__ = [
     "Result",
     "SpectralDensity",
     "State",
+    "buckling",
     "cg",
     "eigsh",
     "eigsh_interval",

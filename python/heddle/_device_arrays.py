@@ -65,7 +65,7 @@ class Library(Protocol):
         ...
 
     def cast(self, X: Any, dtype: Any) -> Any:
-        """X with numbers of this type, X itself where it has them."""
+        """An array or a sparse matrix with numbers of this type, an array that has them itself."""
         ...
 
     def array(self, values: np.ndarray) -> Any:
@@ -139,7 +139,7 @@ class CuPy:
         return Entries(self.cast(A.indptr, np.int64), self.cast(A.indices, np.int32), A.data, A)
 
     def cast(self, X: Any, dtype: Any) -> Any:
-        return X.astype(dtype, copy=False)
+        return X.astype(dtype, copy=False) if self.is_dense(X) else X.astype(dtype)
 
     def array(self, values: np.ndarray) -> Any:
         return self._cupy.asarray(values)

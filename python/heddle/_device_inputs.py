@@ -8,14 +8,39 @@ from typing import Any
 import numpy as np
 
 from ._device_arrays import DeviceOperand, Library, library_of
-from ._scalars import INT32_MAX, check_scalar
+from ._scalars import INT32_MAX, check_exact, check_exact_array, scalar_of
 
 
 def _scalar(library: Library, X: Any, name: str) -> np.dtype:
     found = library.scalar(X)
     if isinstance(found, str):
         raise TypeError(f"{name} has the type {found}; heddle takes float32 and float64")
-    return check_scalar(found, name)
+    return scalar_of(found, name)
+
+
+def _check_exact_entries(library: Library, A: Any, name: str) -> None:
+    """`check_exact` for a sparse matrix, whose entries are copied to the host."""
+    entries = library.entries(A, False)
+    offsets, columns, values = (
+        library.host(part) for part in (entries.offsets, entries.columns, entries.values)
+    )
+    check_exact(
+        values, name, lambda i: (np.searchsorted(offsets, i, side="right") - 1, columns[i])
+    )
+
+
+def _as_floats(library: Library, X: Any, name: str) -> Any:
+    """X, in float64 if it has integers or booleans. Those of 64 bits are checked on the host."""
+    found = library.scalar(X)
+    if isinstance(found, str) or found.kind not in "biu":
+        return X
+    with library.current():
+        if found.itemsize == 8:
+            if library.is_dense(X):
+                check_exact_array(library.host(X), name)
+            else:
+                _check_exact_entries(library, X, name)
+        return library.cast(X, np.float64)
 
 
 def _check_lies(library: Library, X: Any, name: str) -> None:
@@ -41,6 +66,7 @@ def operand(library: Library, A: Any, name: str, symmetric: bool) -> DeviceOpera
         raise ValueError(f"{name} has the shape {A.shape}; rows and columns up to 2^31 - 1 are known")
     dtype = _scalar(library, A, name)
     rows, cols = (int(size) for size in A.shape)
+    A = _as_floats(library, A, name)
     with library.current():
         return DeviceOperand(library, (rows, cols), dtype, library.entries(A, symmetric))
 
@@ -64,9 +90,9 @@ def function(
                 f"{tuple(X.shape)}, not {(rows, X.shape[1])}"
             )
         _scalar(library, Y, f"the result of {name}")
-        return library.cast(Y, library.scalar(X))
+        return library.cast(_as_floats(library, Y, f"the result of {name}"), library.scalar(X))
 
-    scalar = np.dtype(np.float64) if dtype is None else check_scalar(dtype, name)
+    scalar = np.dtype(np.float64) if dtype is None else scalar_of(dtype, name)
     return DeviceOperand(library, (rows, cols), scalar, product=checked)
 
 
@@ -76,6 +102,7 @@ def block(library: Library, X: Any, name: str, rows: int | None) -> tuple[Any, n
     if not library.is_dense(X):
         raise TypeError(f"{name} is sparse, it must be an array")
     dtype = _scalar(library, X, name)
+    X = _as_floats(library, X, name)
     if len(X.shape) == 1:
         X = X[:, None]
     if len(X.shape) != 2:

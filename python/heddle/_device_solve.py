@@ -12,7 +12,7 @@ from ._device_arrays import Block, DeviceOperand, Library
 from ._result import Result, result_of
 
 _BLOCKS = ("rhs", "initial_guess", "constraints")
-_MATRICES = ("B", "preconditioner", "A_transposed")
+_MATRICES = ("B", "preconditioner", "A_transposed", "geometric_stiffness")
 _HOST_PARTS = ("near_null", "coordinates")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from ._inputs import block, is_dense, listed, matrix, optional_block, optional_m
 from ._pencil import NAMES, Pencil
 from ._result import Result
 from ._seed import seed_of
+from ._shifted import Shifted, transform_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, symmetrized, with_stats
 
 if TYPE_CHECKING:
@@ -30,7 +32,16 @@ _LOBPCG_NAMES = {
 }
 Which = Literal["LM", "SM", "LA", "SA", "BE"]
 _WHICH = get_args(Which)
-_SIDES = {"LM": "both", "LA": "above", "SA": "below"}  # of sigma, by the sign of 1/(lambda - sigma)
+Mode = Literal["normal", "buckling", "cayley"]
+_MODES = get_args(Mode)
+_OF_BUCKLING = {**NAMES, "A": "M", "B": "A"}  # names, where A is the definite matrix
+_OF_LOAD_FACTORS = {
+    "nev": "k",
+    "A": "K",
+    "geometric_stiffness": "KG",
+    "tolerance": "tol",
+    "max_iterations": "maxiter",
+}
 
 
 def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, ...]:
@@ -40,25 +51,27 @@ def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, .
     return (values, ordered.vectors) if vectors else (values,)
 
 
-def _refuse_eigsh(which: str, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
+def _refuse_eigsh(M: Any, which: str, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
     """Refuses what eigsh of SciPy takes and heddle does not."""
     if which not in _WHICH:
         raise ValueError(f"which is {which!r}, not one of {', '.join(map(repr, _WHICH))}")
-    if mode != "normal":
-        raise ValueError(f"mode={mode!r}: heddle knows 'normal' alone; shifts are its own choice")
+    if mode not in _MODES:
+        raise ValueError(f"mode is {mode!r}, not one of {', '.join(map(repr, _MODES))}")
     if OPinv is not None:
         raise ValueError("OPinv: heddle factors A - sigma M itself; leave it out")
     if Minv is not None:
         raise ValueError("Minv: heddle solves with M itself; leave it out")
+    if mode == "buckling" and (sigma is None or M is None):
+        raise ValueError(
+            "mode='buckling' needs M, the geometric stiffness, and a sigma; heddle.buckling finds "
+            "the smallest load factors without one"
+        )
     if sigma is None:
         return
-    if which not in _SIDES:
-        raise ValueError(
-            "with sigma, which must be 'LM', the pairs nearest to it, or 'LA' or 'SA', those above "
-            f"or below it, not {which!r}"
-        )
     if isinstance(sigma, complex) or not np.isfinite(sigma):
         raise ValueError(f"sigma is {sigma}, not a real number")
+    if mode != "normal" and sigma == 0:
+        raise ValueError(f"sigma is 0, for which w' of the mode {mode!r} is the same for all pairs")
 
 
 def _check_sizes(ncv: int | None, k: int, order: int) -> None:
@@ -95,7 +108,7 @@ def eigsh(
     return_eigenvectors: Literal[True] = ...,
     Minv: Any = ...,
     OPinv: Any = ...,
-    mode: str = ...,
+    mode: Mode = ...,
     rng: Any = ...,
     **extras: Unpack[PlainExtras],
 ) -> tuple[np.ndarray, np.ndarray]: ...
@@ -116,7 +129,7 @@ def eigsh(
     return_eigenvectors: Literal[False],
     Minv: Any = ...,
     OPinv: Any = ...,
-    mode: str = ...,
+    mode: Mode = ...,
     rng: Any = ...,
     **extras: Unpack[PlainExtras],
 ) -> np.ndarray: ...
@@ -136,7 +149,7 @@ def eigsh(
     return_eigenvectors: bool = ...,
     Minv: Any = ...,
     OPinv: Any = ...,
-    mode: str = ...,
+    mode: Mode = ...,
     rng: Any = ...,
     **extras: Unpack[Extras],
 ) -> Any: ...
@@ -155,7 +168,7 @@ def eigsh(
     return_eigenvectors: bool = True,
     Minv: Any = None,
     OPinv: Any = None,
-    mode: str = "normal",
+    mode: Mode = "normal",
     rng: Any = None,
     **extras: Unpack[Extras],
 ) -> Any:
@@ -171,8 +184,8 @@ def eigsh(
     M : as A, optional
         Symmetric positive definite.
     sigma : float, optional
-        The pairs nearest to it are found, anywhere in the spectrum. `which` is then that of
-        1/(lambda - sigma): "LM" for both sides, "LA" for values above and "SA" for those below it.
+        `which` is then that of w', as `mode` defines it. With "LM" and the mode "normal", the pairs
+        nearest to sigma are found, anywhere in the spectrum.
     which : {"LM", "SM", "LA", "SA", "BE"}
         "LA" and "SA": the largest and smallest values. "LM" and "SM": those with the largest and
         smallest |lambda|. "BE": half from each end.
@@ -186,8 +199,11 @@ def eigsh(
         The relative error of the values. 0: about the level of rounding.
     return_eigenvectors : bool
         Whether to return v.
-    Minv, OPinv, mode
-        Must have their defaults: heddle solves with M and A - sigma M itself.
+    mode : {"normal", "buckling", "cayley"}
+        With sigma, w' = 1/(w - sigma), w/(w - sigma) or (w + sigma)/(w - sigma). For "buckling", A is
+        positive definite or semidefinite, M is any symmetric matrix, and v has v^T A v = 1.
+    Minv, OPinv
+        Must be None: heddle solves with M and A - sigma M itself.
     rng : int or Generator, optional
         Source of the seed.
     **extras : Extras
@@ -221,7 +237,7 @@ def eigsh(
     >>> bool(abs(A @ v - v * w).max() < 1e-10)
     True
     """
-    _refuse_eigsh(which, sigma, Minv, OPinv, mode)
+    _refuse_eigsh(M, which, sigma, Minv, OPinv, mode)
     problem = _pencil(A, M, v0)
     _check_sizes(ncv, k, problem.A.shape[0])
     options = Options(
@@ -238,8 +254,13 @@ def eigsh(
     problem, asymmetry = symmetrized(problem, options, NAMES)
     options.symmetrize = None
     pencil = Pencil(problem, options, k)
-    if sigma is not None or which == "SM":
-        result = pencil.nearest(sigma or 0.0, "both" if sigma is None else _SIDES[which])
+    if sigma is not None:
+        if mode == "buckling":
+            swapped = replace(problem, A=problem.B, B=problem.A)
+            pencil = Pencil(swapped, options, k, _OF_BUCKLING)
+        result = Shifted(pencil, transform_of(mode, float(sigma))).find(which)
+    elif which == "SM":
+        result = pencil.nearest(0.0)
     elif which == "LM":
         result = pencil.largest_magnitude()
     elif which == "BE":
@@ -252,11 +273,151 @@ def eigsh(
 
 
 @overload
+def buckling(
+    K: Any,
+    KG: Any,
+    k: int = ...,
+    *,
+    sigma: float | None = ...,
+    both_signs: bool = ...,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: Literal[True] = ...,
+    **extras: Unpack[PlainExtras],
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@overload
+def buckling(
+    K: Any,
+    KG: Any,
+    k: int = ...,
+    *,
+    sigma: float | None = ...,
+    both_signs: bool = ...,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: Literal[False],
+    **extras: Unpack[PlainExtras],
+) -> np.ndarray: ...
+
+
+@overload
+def buckling(
+    K: Any,
+    KG: Any,
+    k: int = ...,
+    *,
+    sigma: float | None = ...,
+    both_signs: bool = ...,
+    tol: float = ...,
+    maxiter: int | None = ...,
+    return_eigenvectors: bool = ...,
+    **extras: Unpack[Extras],
+) -> Any: ...
+
+
+def buckling(
+    K: Any,
+    KG: Any,
+    k: int = 6,
+    *,
+    sigma: float | None = None,
+    both_signs: bool = False,
+    tol: float = 0,
+    maxiter: int | None = None,
+    return_eigenvectors: bool = True,
+    **extras: Unpack[Extras],
+) -> Any:
+    """Load factors of linear buckling, K x = -lambda KG x, with counts that prove that none is missing.
+
+    Parameters
+    ----------
+    K : sparse matrix or array
+        The stiffness of a structure that cannot move freely, symmetric positive definite, n x n.
+    KG : as K
+        Its geometric stiffness under a reference load, symmetric, with the sign of K + lambda KG.
+    k : int
+        The number of load factors.
+    sigma : float, optional
+        The load factors nearest to it are found. Without it, those nearest to 0.
+    both_signs : bool
+        Whether load factors of the reversed load, which are negative, are found, too. With sigma,
+        those on both of its sides are.
+    tol : float
+        The relative error of the load factors. 0: about the level of rounding.
+    maxiter : int, optional
+        The largest number of iterations.
+    return_eigenvectors : bool
+        Whether to return v.
+    **extras : Extras
+        Keyword arguments of all functions that solve: see `Extras`.
+
+    Returns
+    -------
+    w : ndarray
+        The load factors, smallest in magnitude first. There are fewer than k if no others exist.
+    v : ndarray
+        The buckling modes as columns, with v^T K v = 1.
+    result : Result
+        For return_stats=True: all that is known of the solve.
+
+    Raises
+    ------
+    NotConverged
+        If K is not positive definite, or the solve does not converge. Its `result` has what was
+        found.
+    ValueError, TypeError
+        If an argument cannot be taken. Its name comes first.
+    DeviceError, OutOfMemory
+        If the device cannot be used, or memory does not suffice.
+
+    Examples
+    --------
+    >>> import heddle
+    >>> K, KG = (heddle.generate(name, 20) for name in ("column", "column_geometric"))
+    >>> w, v = heddle.buckling(K, KG, 3)
+    >>> print((w / 3.141592653589793**2).round(4))
+    [1.     4.0001 9.0006]
+    """
+    stiffness = matrix(K, "K")
+    order = stiffness.shape[0]
+    geometric = optional_matrix(KG, "KG", order, getattr(stiffness, "library", None))
+    if geometric is None:
+        raise TypeError("KG is None, not the geometric stiffness")
+    if k < 1:
+        raise ValueError(f"k is {k}, not 1 or more")
+    problem = Prepared(
+        A=stiffness,
+        geometric_stiffness=geometric,
+        dtype=np.promote_types(stiffness.dtype, geometric.dtype),
+    )
+    asked: dict[str, Any] = {} if sigma is None else {"sigma": float(sigma)}
+    if both_signs or sigma is not None:
+        asked["side"] = "both"
+    options = Options(
+        dict(extras),
+        "raise",
+        _OF_LOAD_FACTORS,
+        nev=k,
+        tolerance=tol,
+        max_iterations=iteration_limit(maxiter),
+        **asked,
+    )
+    options.default_tolerance(problem.dtype)
+    result = judge(run(problem, options, _OF_LOAD_FACTORS), options)
+    values = problem.returned(result.eigenvalues.astype(problem.dtype))
+    returned = (values, result.vectors) if return_eigenvectors else (values,)
+    return with_stats(returned, result, options)
+
+
+@overload
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = ...,
+    k: int | None = ...,
     *,
+    M: Any = ...,
     tol: float = ...,
     maxiter: int | None = ...,
     return_eigenvectors: Literal[True] = ...,
@@ -268,8 +429,9 @@ def eigsh_interval(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = ...,
+    k: int | None = ...,
     *,
+    M: Any = ...,
     tol: float = ...,
     maxiter: int | None = ...,
     return_eigenvectors: Literal[False],
@@ -281,8 +443,9 @@ def eigsh_interval(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = ...,
+    k: int | None = ...,
     *,
+    M: Any = ...,
     tol: float = ...,
     maxiter: int | None = ...,
     return_eigenvectors: bool = ...,
@@ -293,14 +456,18 @@ def eigsh_interval(
 def eigsh_interval(
     A: Any,
     interval: tuple[float, float],
-    k: int = 100,
+    k: int | None = None,
     *,
+    M: Any = None,
     tol: float = 0,
     maxiter: int | None = None,
     return_eigenvectors: bool = True,
     **extras: Unpack[Extras],
 ) -> Any:
-    """All eigenpairs of A x = lambda x with lambda in a closed interval.
+    """All eigenpairs of A x = lambda M x with lambda in a closed interval.
+
+    Factors of A - sigma M count them before any is computed, and prove that none is missing. Where
+    A is a callable, or a factor would cost more, a polynomial filter finds them without this proof.
 
     Parameters
     ----------
@@ -308,8 +475,11 @@ def eigsh_interval(
         Symmetric, n x n.
     interval : (float, float)
         Its ends, which may be infinite.
-    k : int
-        The largest number of pairs that it may hold.
+    k : int, optional
+        The largest number of pairs that it may hold. Without it, there is no limit, or 100 where no
+        factor counts them.
+    M : sparse matrix or array, optional
+        Symmetric positive semidefinite, n x n. By default the identity.
     tol : float
         The relative error of the values. 0: about the level of rounding.
     maxiter : int, optional
@@ -351,12 +521,13 @@ def eigsh_interval(
     >>> print(w.round(6), v.shape)
     [1.108523 1.220428] (50, 2)
     """
-    problem = _pencil(A, None, None)
+    problem = _pencil(A, M, None)
+    limit = {} if k is None else {"nev": min(k, problem.A.shape[0])}
     options = Options(
         dict(extras),
         "raise",
         NAMES,
-        nev=min(k, problem.A.shape[0]),
+        **limit,
         interval=interval,
         tolerance=tol,
         max_iterations=iteration_limit(maxiter),

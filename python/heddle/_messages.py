@@ -19,6 +19,8 @@ def in_callers_words(text: str, names: dict[str, str]) -> str:
     """A message or a reason with the caller's names for fields of the library that it mentions."""
     if names:
         text = text.replace(_RECTANGULAR, "svds finds its singular values, lstsq solves with it")
+    if names.get("B") == "A":  # as in the mode 'buckling'
+        text = text.replace("the mass matrix", "the stiffness matrix")
     for field in ("nev", "normal_equations"):
         if field in names:
             text = re.sub(rf"\b{field}\b", names[field], text)

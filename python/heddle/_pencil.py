@@ -28,8 +28,8 @@ _ROUNDS = 8  # of widening and narrowing an interval around sigma
 _DRAWS = 3  # of start vectors, for a solve that must find other vectors than an earlier one
 _DEPENDENT = 1e-3  # the part of a unit vector outside a subspace, below which it lies in it
 _NO_TIME = 1e-9  # seconds, for a solve that must not begin to iterate
-# Options that an interval does not read. A solve for pairs near a number reads all but the first.
-_OF_ENDS = ("filter", "max_basis", "factorization")
+# Options that an interval does not read. A solve for pairs near a number reads all but the first two.
+_OF_ENDS = ("filter", "certify", "max_basis", "factorization")
 _LAST = ("interrupted", "time_limit")  # statuses of a solve after which no other one is begun
 _EDGE = 0.02  # of the width of the spectrum, within which sigma counts as lying at an end
 
@@ -41,6 +41,7 @@ class Pencil:
     problem: Prepared
     options: Options
     k: int
+    names: dict[str, str] = field(default_factory=lambda: NAMES)  # of the library's fields
     start: float = field(default_factory=time.perf_counter)
     stopped: bool = False  # whether the callback has returned False
 
@@ -56,7 +57,7 @@ class Pencil:
             left = request["time_limit"] - (time.perf_counter() - self.start)
             request["time_limit"] = max(left, _NO_TIME)
         options = _with_request(self.options, request)
-        result = run(self.problem, options, NAMES)
+        result = run(self.problem, options, self.names)
         self.stopped = options.stopped
         return result
 
@@ -122,7 +123,7 @@ class Pencil:
         """The spectral density of A, which one device computes."""
         seed = self.options.request.get("seed", 42)
         A, library = self.problem.A, self.problem.library
-        words = callers_names(NAMES, way_out_of(self.problem))
+        words = callers_names(self.names, way_out_of(self.problem))
         if isinstance(A, DeviceOperand) and library is not None:
             with words, self.options.device_of(library) as device:
                 density = on_device.density(A, device, seed=seed, **settings)
@@ -206,7 +207,7 @@ class Pencil:
     def _nearest_by_factor(self, sigma: float, side: str) -> Result:
         """The pairs nearest to sigma by the factor of A - sigma B, or, where it does not fit into
         memory, from all of an interval."""
-        inner = self._without(_OF_ENDS[:1])
+        inner = self._without(_OF_ENDS[:2])
         try:
             result = inner.end("smallest", sigma=float(sigma), side=side)
         except OutOfMemory:
@@ -244,7 +245,7 @@ class Pencil:
             expected = density.count(sigma - radius, sigma + radius)
             most = min(int(expected.count + 6 * expected.deviation) + spare, self.order)
             interval = (sigma - radius, sigma + radius)
-            result = inner.end("smallest", most, interval=interval)
+            result = inner.end("smallest", most, interval=interval, filter="chebyshev")
             self.stopped = inner.stopped
             distances = np.abs(result.eigenvalues - sigma)
             if result.converged and len(distances) >= self.k:

@@ -11,26 +11,18 @@ INT32_MAX = np.iinfo(np.int32).max
 EXACT = 2**53  # up to which float64 holds all integers
 
 
-def check_scalar(dtype: Any, name: str) -> np.dtype:
-    """float32 or float64 in the byte order of this machine. Other types are refused by name."""
+def scalar_of(dtype: Any, name: str) -> np.dtype:
+    """The type in which numbers are taken: float32 or float64 in the byte order of this machine.
+    Integers and booleans become float64. Other types are refused by name."""
     found = np.dtype(dtype)
+    if found.kind in "biu":
+        return np.dtype(np.float64)
     if found.kind == "f" and found.itemsize in (4, 8):
         return np.dtype(f"f{found.itemsize}")
-    if found.kind in "biu":
-        raise TypeError(
-            f"{name} has the type {found}; heddle takes float32 and float64 on a GPU: cast it before"
-        )
     raise TypeError(
         f"{name} has the type {found}; heddle takes float32 and float64, integers and booleans: "
         "other numbers would be changed"
     )
-
-
-def scalar_of(dtype: Any, name: str) -> np.dtype:
-    """The type in which numbers in host memory are taken: integers and booleans become float64."""
-    if np.dtype(dtype).kind in "biu":
-        return np.dtype(np.float64)
-    return check_scalar(dtype, name)
 
 
 def check_exact(values: np.ndarray, name: str, place: Callable[[int], Any]) -> None:

@@ -48,6 +48,7 @@ class _Common(TypedDict, total=False):
     max_basis: int
     filter: str
     factorization: str
+    certify: str
     algorithm: str
     project_rhs: bool
     kernel: str
@@ -81,8 +82,8 @@ class Extras(_Common, total=False):
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
-        system), precision, max_basis, filter, factorization, algorithm, project_rhs, kernel, reorder,
-        cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
+        system), precision, max_basis, filter, factorization, certify, algorithm, project_rhs, kernel,
+        reorder, cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
         method does not read is refused. Without a method, those that only tune another one have no
         effect."""
 
@@ -101,7 +102,9 @@ class Problem:
     an A of any shape, or min |rhs - A X|.
 
     `initial_guess`, `constraints` (eigenvectors are sought B-orthogonal to them) and `rhs` are
-    arrays with a vector per column. `preconditioner` is an approximate inverse of A, as a matrix or
+    arrays with a vector per column. With `geometric_stiffness`, a symmetric K_g in place of B, the
+    eigenvalues are the load factors of A x = -lambda K_g x, smallest first, positive ones unless the
+    option `side` says "both" or "below". `preconditioner` is an approximate inverse of A, as a matrix or
     a function. `A_transposed` is needed where A is an operator and `normal_equations` is set.
     `null_vector_sizes`: n positive numbers, the absolute values of a vector that A maps to 0 where
     one is known, such as the square roots of the degrees for a normalised Laplacian of a weighted
@@ -120,6 +123,7 @@ class Problem:
     null_vector_sizes: Any = None
     near_null: Any = None
     coordinates: Any = None
+    geometric_stiffness: Any = None
 
 
 @dataclass
@@ -137,6 +141,7 @@ class Prepared:
     null_vector_sizes: np.ndarray | None = None
     near_null: np.ndarray | None = None
     coordinates: np.ndarray | None = None
+    geometric_stiffness: AnyOperand | None = None
     dtype: np.dtype = np.dtype(np.float64)
 
     @property
@@ -153,7 +158,7 @@ class Prepared:
             return library.array(values)
 
     def matrices(self) -> list[AnyOperand]:
-        parts = (self.A, self.B, self.preconditioner, self.A_transposed)
+        parts = (self.A, self.B, self.preconditioner, self.A_transposed, self.geometric_stiffness)
         return [part for part in parts if part is not None]
 
     @property
@@ -321,7 +326,16 @@ def _core_of(operand: AnyOperand | None) -> _core.Matrix | None:
     return None if operand is None else operand.core
 
 
-_PARTS = ("B", "rhs", "initial_guess", "constraints", "preconditioner", "A_transposed")
+_SYMMETRIC = ("A", "B", "geometric_stiffness")
+_PARTS = (
+    "B",
+    "rhs",
+    "initial_guess",
+    "constraints",
+    "preconditioner",
+    "A_transposed",
+    "geometric_stiffness",
+)
 
 
 def _check_places(problem: Prepared, names: dict[str, str]) -> None:
@@ -361,6 +375,7 @@ def _host_problem(problem: Prepared, request: dict[str, Any]) -> _core.Problem:
         normal_equations=problem.normal_equations,
         near_null=problem.near_null,
         coordinates=problem.coordinates,
+        geometric_stiffness=_core_of(problem.geometric_stiffness),
     )
 
 
@@ -376,11 +391,13 @@ def symmetrized(
     if problem.normal_equations:
         name = names.get("normal_equations", "normal_equations")
         raise ValueError(f"symmetrize={how!r} does not go with {name}, for which A need not be symmetric")
-    A, asymmetry = symmetric(problem.A, "A", how)
-    if problem.B is None:
-        return replace(problem, A=A), asymmetry
-    B, of_B = symmetric(problem.B, names.get("B", "B"), how)
-    return replace(problem, A=A, B=B), max(asymmetry, of_B)
+    changed: dict[str, Any] = {}
+    asymmetry = 0.0
+    for field in _SYMMETRIC:
+        if (operand := getattr(problem, field)) is not None:
+            changed[field], removed = symmetric(operand, names.get(field, field), how)
+            asymmetry = max(asymmetry, removed)
+    return replace(problem, **changed), asymmetry
 
 
 def way_out_of(problem: Prepared) -> Callable[[str], str]:
@@ -388,7 +405,7 @@ def way_out_of(problem: Prepared) -> Callable[[str], str]:
 
     def way_out(field: str) -> str:
         operand = getattr(problem, field, None)
-        if field not in ("A", "B") or not isinstance(operand, Operand):
+        if field not in _SYMMETRIC or not isinstance(operand, Operand):
             return ""
         return way_to_symmetry(*asymmetry_of(operand))
 
@@ -486,6 +503,9 @@ def prepared(problem: Problem) -> Prepared:
     B = optional_matrix(problem.B, "B", rows, library)
     if B is not None:
         dtype = np.promote_types(dtype, B.dtype)
+    geometric = optional_matrix(problem.geometric_stiffness, "geometric_stiffness", rows, library)
+    if geometric is not None:
+        dtype = np.promote_types(dtype, geometric.dtype)
     A_transposed = problem.A_transposed
     if A_transposed is not None:
         A_transposed = matrix(A_transposed, "A_transposed", symmetric=False, library=library)
@@ -498,6 +518,7 @@ def prepared(problem: Problem) -> Prepared:
         null_vector_sizes=_sizes(problem.null_vector_sizes),
         near_null=_table(problem.near_null, "near_null"),
         coordinates=_table(problem.coordinates, "coordinates"),
+        geometric_stiffness=geometric,
         dtype=dtype,
         **blocks,
     )

@@ -20,6 +20,7 @@ struct Parts {
   bool normal_equations = false;
   std::optional<Array2> near_null{};
   std::optional<Array2> coordinates{};
+  const M* geometric_stiffness = nullptr;
 
   /// The problem of the library. `of` converts a matrix or a block.
   template <class Problem, class Of>
@@ -35,6 +36,7 @@ struct Parts {
     made.normal_equations = normal_equations;
     if (near_null) made.near_null = block_of(*near_null);
     if (coordinates) made.coordinates = block_of(*coordinates);
+    if (geometric_stiffness != nullptr) made.geometric_stiffness = of(*geometric_stiffness);
     return made;
   }
 };
@@ -52,7 +54,8 @@ void bind_parts(nb::module_& m, const char* name, const char* doc) {
           "__init__",
           [](P* self, const M& A, const M* B, OptionalBlock rhs, OptionalBlock initial_guess,
              OptionalBlock constraints, const M* preconditioner, const M* A_transposed,
-             bool normal_equations, Table near_null, Table coordinates) {
+             bool normal_equations, Table near_null, Table coordinates,
+             const M* geometric_stiffness) {
             new (self) P{&A,
                          B,
                          std::move(rhs),
@@ -62,14 +65,16 @@ void bind_parts(nb::module_& m, const char* name, const char* doc) {
                          A_transposed,
                          normal_equations,
                          std::move(near_null),
-                         std::move(coordinates)};
+                         std::move(coordinates),
+                         geometric_stiffness};
           },
           "A"_a, nb::kw_only(), "B"_a = nb::none(), "rhs"_a.noconvert() = nb::none(),
           "initial_guess"_a.noconvert() = nb::none(), "constraints"_a.noconvert() = nb::none(),
           "preconditioner"_a = nb::none(), "A_transposed"_a = nb::none(),
           "normal_equations"_a = false, "near_null"_a.noconvert() = nb::none(),
-          "coordinates"_a.noconvert() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>());
+          "coordinates"_a.noconvert() = nb::none(), "geometric_stiffness"_a = nb::none(),
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 7>(),
+          nb::keep_alive<1, 8>(), nb::keep_alive<1, 12>());
 }
 
 }  // namespace heddle::python

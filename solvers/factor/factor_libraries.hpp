@@ -16,8 +16,11 @@ struct FactorLibraryRow {
   bool pivots;              ///< whether pivots are chosen for stability in all of the matrix
   bool on_device;           ///< whether it works in the memory of a GPU
   std::string_view licence;
-  std::string_view cost;     ///< orders and speed
-  std::string (*missing)();  ///< why it cannot be used. Empty: it can
+  std::string_view cost;  ///< orders and speed
+  /// Of an indefinite factorisation: the costs per row of A of its order, per operation, and per
+  /// entry of L and column of a solve, in units of `FactorRates` on the host.
+  double row = 0, operation = 0, solve = 0;
+  std::string (*missing)() = nullptr;  ///< why it cannot be used. Empty: it can
 };
 
 /// All libraries, the best one for indefinite matrices on the host first.

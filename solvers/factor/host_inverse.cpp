@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/host_inverse.hpp>
 #include <utility>
 
@@ -12,14 +13,12 @@ template <Scalar T>
 constexpr double kBytesOfEntry = 2.0 * (sizeof(double) + sizeof(std::int32_t)) +
                                  2.0 * (sizeof(T) + sizeof(std::int32_t));
 
-/// The cost of a solve per entry of L and column, and a unit of the host in units of the context.
+/// The cost of a solve per entry of L and column.
 /// The host's rate was measured with blocks of 8 columns and two threads on matrices of 2000 to
 /// 27000 rows: 8 to 19 per entry of L. Those of a GPU are estimates: levels of rows wait for each
 /// other.
 template <class Ctx>
 constexpr double kSolve = std::same_as<Ctx, HostContext> ? 12 : 300;
-template <class Ctx>
-constexpr double kHost = std::same_as<Ctx, HostContext> ? 1 : 33;
 
 /// Seconds per unit of the host: 10⁹ operations of Eigen's factorisation per second.
 constexpr double kSecondsPerUnit = 1 / 6e9;
@@ -49,12 +48,13 @@ HostCsrMatrix<T> permutation(HostContext& host, const std::vector<std::int32_t>&
 
 template <Scalar T, class Ctx>
 FactorRates HostInverse<T, Ctx>::rates() const noexcept {
-  return {kHost<Ctx> * best_cholesky().operation_cost(), kSolve<Ctx>, kSecondsPerUnit / kHost<Ctx>};
+  return {kHostUnit<Ctx> * best_cholesky().operation_cost(), kSolve<Ctx>,
+          kSecondsPerUnit / kHostUnit<Ctx>};
 }
 
 template <Scalar T, class Ctx>
 double HostInverse<T, Ctx>::order_cost(double rows, const FactorCost& factor) const noexcept {
-  return kHost<Ctx> * best_cholesky().order_cost(rows, factor);
+  return kHostUnit<Ctx> * best_cholesky().order_cost(rows, factor);
 }
 
 template <Scalar T, class Ctx>

@@ -176,6 +176,7 @@ double ShiftedFactor::certainty(double error) {
 }
 
 bool ShiftedFactor::factor(double sigma) {
+  if (factored_ && sigma == shift_) return true;
   factored_ = false;
   unstable_ = false;
   shift_values(sigma);

@@ -36,8 +36,8 @@ class ShiftedFactor {
 
   const FactorLibraryRow& library() const noexcept { return library_; }
 
-  /// Factors A − σB in place of the shift before. False if the signs of its eigenvalues are not
-  /// certain. Nothing can be solved then. Throws `OutOfMemory`.
+  /// Factors A − σB in place of the shift before, unless that is σ. False if the signs of its
+  /// eigenvalues are not certain. Nothing can be solved then. Throws `OutOfMemory`.
   bool factor(double sigma);
 
   bool factored() const noexcept { return factored_; }

@@ -3,6 +3,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/factor/cudss_library.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/shifted_solves.hpp>
 #include <heddle/solvers/operators/indefinite_inverse.hpp>
 
@@ -57,6 +58,24 @@ IndefiniteInverse<T, Ctx>::IndefiniteInverse(Matrix A, Matrix B, double max_byte
 
 template <Scalar T, class Ctx>
 IndefiniteInverse<T, Ctx>::~IndefiniteInverse() = default;
+
+template <Scalar T, class Ctx>
+FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
+  if (!estimate_) {
+    const PhaseScope phase(context, Phase::analysis);
+    estimate_ = std::make_unique<const detail::FactorCost>(
+        detail::estimated_factor_cost<T>(context, A_, B_));
+  }
+  const detail::FactorLibraryRow& library = detail::indefinite_library();
+  const auto rows = static_cast<double>(A_.rows);
+  const auto products = [&](double cost) {
+    return detail::in_products<Ctx>(detail::kHostUnit<Ctx> * cost, rows,
+                                    static_cast<double>(A_.nnz));
+  };
+  return {estimate_->operations, detail::kIndefiniteBytes * estimate_->entries,
+          products(library.row * rows), products(library.operation * estimate_->operations),
+          products(library.solve * estimate_->entries)};
+}
 
 template <Scalar T, class Ctx>
 bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {

@@ -10,7 +10,17 @@ namespace heddle {
 namespace detail {
 template <Scalar T, class Ctx>
 class ShiftedSolves;
+struct FactorCost;
 }  // namespace detail
+
+/// Estimates for a factor of A − σB, from the patterns of A and B alone.
+struct FactorEstimate {
+  double operations = 0;  ///< multiplications of one factorisation
+  double bytes = 0;       ///< host memory of the factor
+  double once = 0;        ///< the cost of ordering the rows, in products of A with one column
+  double factor = 0;      ///< the cost of one factorisation, in the same unit
+  double column = 0;      ///< the cost of a solve for one column, in the same unit
+};
 
 /// Y = (A − σB)⁻¹X for σ anywhere in the spectrum, by a factorisation L D Lᵀ in double, with the
 /// number of eigenvalues below σ.
@@ -36,10 +46,17 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
                              FactorLibrary library = FactorLibrary::automatic);
   ~IndefiniteInverse() override;
 
-  /// Factors A − σB in place of the shift before. It cannot be interrupted. False if σ is an
-  /// eigenvalue to rounding, or if the library is not stable for this σ. The inverse cannot be
-  /// applied then. Throws `OutOfMemory`. With a `library` of cuDSS, throws `DeviceError` if it
-  /// cannot be loaded, and `InvalidArgument` for a matrix on the host.
+  /// Estimates of the size and the cost of a factor on the host. Takes time O(nnz) in the first
+  /// call.
+  FactorEstimate estimate(Ctx& context);
+
+  /// The limit of the memory of the factor.
+  double max_bytes() const noexcept { return max_bytes_; }
+
+  /// Factors A − σB in place of the shift before, unless that is σ. It cannot be interrupted. False
+  /// if σ is an eigenvalue to rounding, or if the library is not stable for this σ. The inverse
+  /// cannot be applied then. Throws `OutOfMemory`. With a `library` of cuDSS, throws `DeviceError`
+  /// if it cannot be loaded, and `InvalidArgument` for a matrix on the host.
   bool factor(Ctx& context, double sigma);
 
   double shift() const noexcept;  ///< σ of the last factor
@@ -61,6 +78,7 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   double max_bytes_;
   FactorLibrary choice_;
   std::unique_ptr<detail::ShiftedSolves<T, Ctx>> solves_;  // empty before the first factorisation
+  std::unique_ptr<const detail::FactorCost> estimate_;     // empty before the first estimate
 };
 
 }  // namespace heddle

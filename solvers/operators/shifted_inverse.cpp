@@ -5,43 +5,13 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/factor/cudss_inverse.hpp>
-#include <heddle/solvers/factor/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/host_inverse.hpp>
 #include <heddle/solvers/operators/shifted_inverse.hpp>
 #include <utility>
 
 namespace heddle {
 namespace {
-
-/// Costs in units of the cost per entry of A and column in a product with a block.
-struct ProductRates {
-  double row;    ///< per row, for the dense passes in addition to a product
-  double least;  ///< of a product with a block, per column, for any A
-};
-
-/// On a GPU, a launch takes 5 µs, that is 10⁵ units per column of a block of 8.
-template <class Ctx>
-constexpr ProductRates kRates =
-    std::same_as<Ctx, HostContext> ? ProductRates{5, 0} : ProductRates{5, 1e5};
-
-/// The estimated cost of the factor of A − σB. Reads the patterns only.
-template <Scalar T>
-detail::FactorCost estimate(HostContext&, const CsrView<T, HostSpace>& A,
-                            const CsrView<T, HostSpace>& B) {
-  const auto pattern = [](const CsrView<T, HostSpace>& M) -> CsrView<double, HostSpace> {
-    return {M.rows, M.cols, M.nnz, M.row_offsets, M.columns, nullptr};
-  };
-  return detail::estimate_factor_cost(pattern(A), pattern(B));
-}
-template <Scalar T>
-detail::FactorCost estimate(CudaContext& context, const CsrView<T, DeviceSpace>& A,
-                            const CsrView<T, DeviceSpace>& B) {
-  HostContext host{1};
-  const auto fetched = [&](const CsrView<T, DeviceSpace>& M) {
-    return M.rows == 0 ? HostCsrMatrix<T>() : fetch(context, host, M);
-  };
-  return estimate(host, fetched(A).view(), fetched(B).view());
-}
 
 /// The cost of a factorisation and of solves for `columns` columns, in units of `rates`.
 double factor_and_solve(const detail::FactorRates& rates, const detail::FactorCost& cost,
@@ -118,7 +88,8 @@ template <Scalar T, class Ctx>
 const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated_cost(Ctx& context) {
   if (!estimate_) {
     const PhaseScope phase(context, Phase::analysis);
-    estimate_ = std::make_unique<const detail::FactorCost>(estimate<T>(context, A_, B_));
+    estimate_ = std::make_unique<const detail::FactorCost>(
+        detail::estimated_factor_cost<T>(context, A_, B_));
   }
   return *estimate_;
 }
@@ -126,9 +97,7 @@ const detail::FactorCost& ShiftedInverse<T, Ctx>::estimated_cost(Ctx& context) {
 /// A cost in units of `FactorRates` as a number of products of A with one column.
 template <Scalar T, class Ctx>
 double ShiftedInverse<T, Ctx>::in_products(double cost) const noexcept {
-  constexpr ProductRates rate = kRates<Ctx>;
-  const double product = static_cast<double>(A_.nnz) + rate.row * static_cast<double>(A_.rows);
-  return cost / std::max(product, rate.least);
+  return detail::in_products<Ctx>(cost, static_cast<double>(A_.rows), static_cast<double>(A_.nnz));
 }
 
 /// The cost of the ordering in units of `FactorRates`. 0 once it is done.

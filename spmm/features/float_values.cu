@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/features/float_values.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr Index kMostBlocks = 4096;
 
 /// All threads that write *differ write the same.

@@ -69,15 +69,6 @@ __device__ NodeRowCount count_node_row(const NodeRow& node, const std::int32_t* 
   return count;
 }
 
-/// Adds `value` of all lanes of a warp to *sum. Sums of integers do not depend on their order.
-__device__ void add_of_warp(Index value, Index* sum) {
-  constexpr unsigned kAllLanes = 0xffffffffU;
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
-  if (threadIdx.x % 32 == 0) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
-  }
-}
-
 /// sums[b − kSmallestNode] += what is counted in the sampled node rows for size b. A warp per
 /// sample, a row of the grid per size.
 template <class Config>

@@ -1,24 +1,15 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/spmm/features/row_tiles_cuda.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-
 /// Thread blocks per tile: one for this many of its rows.
 constexpr Index kRowsPerBlock = 32;
-
-/// *sum += the values of all lanes of a warp. Sums of integers do not depend on their order.
-__device__ void add_of_warp(Index value, Index* sum) {
-  constexpr unsigned kAllLanes = 0xffffffffU;
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
-  if (threadIdx.x % 32 == 0 && value > 0) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(value));
-  }
-}
 
 /// Counts in tile blockIdx.y. A bit of `bits` says whether a column has been met.
 __global__ __launch_bounds__(kThreads) void count_tiles_kernel(RowTiles tiles,

@@ -9,15 +9,17 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Fitted to products of seven matrices with 105 thousand to 3.7 million entries and of bands, those
-// of `rows` to elasticity3d 40³ and the 27-point stencil on 96³; seconds on 132 multiprocessors.
+// of `rows` and columns beyond 8 to elasticity3d 40³ and the 27-point stencil on 96³; seconds on
+// 132 multiprocessors.
 constexpr double kMultiprocessors = 132;
 constexpr double kBlockLaunch = 1.3e-6;
-constexpr double kBlock = 1.7e-10;        // of 772 bytes, which 8 columns take
-constexpr double kColumnByte = 8.65e-14;  // of B beyond them
+constexpr double kBlock = 1.7e-10;       // of 772 bytes, which 8 columns take
+constexpr double kColumnByte = 2.2e-13;  // of B beyond them
 constexpr double kSliceLaunch = 1.4e-6;
 constexpr double kLine = 1.7e-11;        // of B
 constexpr double kRowLine = 7.7e-12;     // of B, in lanes of a warp side by side
 constexpr double kCachedLine = 1.9e-12;  // of A, from the first-level cache
+constexpr double kAlikeRow = 2.5e-11;    // per load, for each further row of the same columns
 constexpr double kStagedLaunch = 2.2e-6;
 constexpr double kStagedRow = 1.6e-10;
 constexpr double kStagedEntry = 1.6e-12;
@@ -70,7 +72,8 @@ double rows_seconds(const ProductCounts& counts) noexcept {
   const double loads = nnz / alike * pieces_of(counts) / kWarpLanes;
   return kSliceLaunch +
          scale_of(counts) * loads *
-             (kRowLine * of_B + kCachedLine * (of_A(value_bytes) + of_A(column_bytes)));
+             (kRowLine * of_B + kCachedLine * (of_A(value_bytes) + of_A(column_bytes)) +
+              kAlikeRow * (alike - 1));
 }
 
 double blocks_seconds(const ProductCounts& counts) noexcept {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -7,12 +8,13 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
-#include <heddle/apps/info/matrix_report.hpp>
+#include <heddle/apps/info/pencil_report.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -140,6 +142,79 @@ TEST(MatrixReport, EmptyAndRectangularMatricesHaveNoSpectrum) {
   EXPECT_NE(to_text(wide).find("not square"), std::string::npos);
 }
 
+/// K = tridiag(-1, 2, -1) of order n. M = diag(m), with zeros for the rows `massless`.
+struct Chain {
+  static constexpr Index n = 20;
+
+  static HostCsrMatrix<double> stiffness(HostContext& context, Index without = n) {
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < n; ++i) {
+      if (i == without) continue;
+      entries.push_back({i, i, 2});
+      if (i > 0 && i - 1 != without) {
+        entries.insert(entries.end(), {{i, i - 1, -1}, {i - 1, i, -1}});
+      }
+    }
+    return csr_from_triplets<double>(context, n, n, entries);
+  }
+
+  static HostCsrMatrix<double> mass(HostContext& context, double m, std::set<Index> massless = {}) {
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < n; ++i) entries.push_back({i, i, massless.contains(i) ? 0 : m});
+    return csr_from_triplets<double>(context, n, n, entries);
+  }
+};
+
+/// The eigenvalues are 4 sin²(kπ/2(n + 1)) / m.
+TEST(PencilReport, QuotientsOfDiagonalsBoundTheEnds) {
+  HostContext context(1);
+  const auto K = Chain::stiffness(context);
+  const auto M = Chain::mass(context, 0.25);
+  const PencilReport report = inspect_pencil(context, "K", K.view(), "M", M.view());
+  EXPECT_TRUE(report.diagonal);
+  EXPECT_EQ(report.sum, 0.25 * Chain::n);
+  EXPECT_EQ(report.massless, 0);
+  ASSERT_TRUE(report.quotients);
+  EXPECT_EQ(report.quotients->lower, 8);
+  EXPECT_EQ(report.quotients->upper, 8);
+  EXPECT_LE(16 * std::pow(std::sin(M_PI / 2 / (Chain::n + 1)), 2), report.quotients->lower);
+  const std::string text = to_text(inspect(context, "K", K.view(), {}), report);
+  const std::string cycles = fmt::format("{:.6g}", std::sqrt(8.0) / (2 * M_PI));
+  for (const std::string& part :
+       {"\n\nmass         M\n", "form         diagonal\n", "sum          5 of all entries",
+        "massless     no row\n", "lowest at most " + cycles}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  }
+}
+
+TEST(PencilReport, CountsRowsWithoutMass) {
+  HostContext context(1);
+  const auto K = Chain::stiffness(context, 7);
+  const auto M = Chain::mass(context, 3, {4, 7, 9});
+  const PencilReport report = inspect_pencil(context, "K", K.view(), "M", M.view());
+  EXPECT_EQ(report.massless, 3);
+  EXPECT_EQ(report.first_massless, 4);
+  EXPECT_EQ(report.empty, 1);
+  EXPECT_EQ(report.first_empty, 7);
+  EXPECT_FALSE(report.quotients);
+  const std::string text = to_text(inspect(context, "K", K.view(), {}), report);
+  EXPECT_NE(text.find("massless     3 rows (first is row 5): each makes an eigenvalue infinite; of "
+                      "these, empty in the matrix, too: 1 (first is row 8), to remove\n"),
+            std::string::npos)
+      << text;
+}
+
+/// An M of eigenvalues of both signs, whose diagonal is positive: no bounds.
+TEST(PencilReport, AnIndefiniteMassHasNoQuotients) {
+  HostContext context(1);
+  const auto K = csr_from_triplets<double>(context, 2, 2, {{0, 0, 2}, {1, 1, 2}});
+  const std::vector<Triplet<double>> entries{{0, 0, 1}, {0, 1, 3}, {1, 0, 3}, {1, 1, 1}};
+  const auto M = csr_from_triplets<double>(context, 2, 2, entries);
+  const PencilReport report = inspect_pencil(context, "K", K.view(), "M", M.view());
+  EXPECT_FALSE(report.diagonal);
+  EXPECT_FALSE(report.quotients);
+}
+
 /// What a run of heddle-info left behind.
 struct Outcome {
   int exit_code = -1;
@@ -252,6 +327,18 @@ TEST(HeddleInfo, ShowsTheLevelsOfMultigrid) {
   EXPECT_EQ(heddle_info("laplace1d:30 --coordinates " + points.string()).exit_code, 1);
 }
 
+TEST(HeddleInfo, DescribesAPencil) {
+  const std::string arguments = "elasticity3d:4,4,4 --mass elasticity3d_mass:4,4,4";
+  const Outcome text = heddle_info(arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.output;
+  EXPECT_NE(text.output.find("mass         elasticity3d_mass:4,4,4\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(heddle_info(arguments + " --json").output);
+  EXPECT_EQ(json.at("mass").at("rows"), json.at("rows"));
+  EXPECT_EQ(json.at("pencil").at("massless_rows"), 0);
+  const double lower = json.at("pencil").at("quotients").at(0);
+  EXPECT_DOUBLE_EQ(json.at("pencil").at("frequencies").at(0), std::sqrt(lower) / (2 * M_PI));
+}
+
 TEST(HeddleInfo, ListsEveryGenerator) {
   const Outcome run = heddle_info("--list-generators");
   EXPECT_EQ(run.exit_code, 0);
@@ -319,6 +406,14 @@ TEST(HeddleInfo, BadUsageExitsWithOne) {
   expect_failure("laplace1d:9 --spectrum --bins 0", 1, "--bins");
   expect_failure("laplace1d:9 --spectrum --bins 101", 1, "--bins");
   expect_failure("laplace1d:9 --bins 10", 1, "--spectrum");
+  expect_failure("laplace1d:9 --mass laplace1d:8", 1,
+                 "laplace1d:9 is 9 x 9, the mass matrix laplace1d:8 is 8 x 8");
+  expect_failure("random_uniform:4,5:2 --mass laplace1d:4", 1, "a pencil needs a square matrix");
+  expect_failure("laplace1d:9 --mass laplace1d:9 --spectrum", 1,
+                 "--spectrum does not go with --mass");
+  expect_failure("laplace1d:9 --mass laplace1d:9 --transform laplacian", 1,
+                 "--transform does not go with --mass");
+  expect_failure("laplace1d:9 laplace1d:9", 1, "--mass laplace1d:9");
 }
 
 TEST(HeddleInfo, BadFilesExitWithTwo) {

@@ -23,6 +23,7 @@ struct Recipe {
 };
 
 const std::vector<Recipe> kRecipes = {
+    {"buckling", {"problem.matrix.size=[40]", "problem.geometric_stiffness.size=[40]"}},
     {"continue",
      {"problem.matrix={generate: laplace1d, size: [300]}", "problem.transform=laplacian",
       "problem.weights=unit", "problem.initial_guess=x.mtx", "problem.constraints=ones.mtx",

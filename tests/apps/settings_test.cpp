@@ -53,11 +53,20 @@ TEST(Settings, AMatrixAndOptionsAreAConfiguration) {
   EXPECT_EQ(config.name, "laplace2d");
 }
 
+FrequencyOption frequency_option(std::string_view name) {
+  for (const FrequencyOption& option : frequency_options(SolverType::automatic)) {
+    if (option.name == name) return option;
+  }
+  ADD_FAILURE() << name;
+  return {};
+}
+
 /// λ = (2π f)², with the sign of f.
 TEST(Settings, ARangeOfFrequenciesIsAnInterval) {
-  const auto interval = [](const std::vector<std::string>& words) {
+  const FrequencyOption range = frequency_option("--range-hz");
+  const auto interval = [&range](const std::vector<std::string>& words) {
     const Config config =
-        load_config("laplace2d:20,17", {interval_of_frequencies(words)}, {}, SolverType::automatic);
+        load_config("laplace2d:20,17", {setting_of(range, words)}, {}, SolverType::automatic);
     EXPECT_EQ(origin_of(config, "solver.interval").describe(),
               "--range-hz " + words[0] + " " + words[1]);
     return *config.request.interval;
@@ -68,7 +77,34 @@ TEST(Settings, ARangeOfFrequenciesIsAnInterval) {
   EXPECT_DOUBLE_EQ(interval({"-1", "inf"}).lower, -4 * kPi * kPi);
   EXPECT_EQ(interval({"0", "inf"}).lower, 0);
   EXPECT_EQ(interval({"0", "inf"}).upper, std::numeric_limits<double>::infinity());
-  EXPECT_THROW(interval_of_frequencies({"1", "fast"}), InvalidArgument);
+  EXPECT_THROW(setting_of(range, {"1", "fast"}), InvalidArgument);
+}
+
+TEST(Settings, AFrequencyIsANumberToFindTheNearestPairsOf) {
+  const FrequencyOption near = frequency_option("--sigma-hz");
+  constexpr double kPi = 3.14159265358979323846;
+  for (const double f : {3.0, -0.5}) {
+    const std::string word = std::to_string(f);
+    const Config config =
+        load_config("laplace2d:20,17", {setting_of(near, {word})}, {}, SolverType::automatic);
+    EXPECT_EQ(origin_of(config, "solver.sigma").describe(), "--sigma-hz " + word);
+    EXPECT_DOUBLE_EQ(*config.request.sigma, (f < 0 ? -4 : 4) * kPi * kPi * f * f);
+    EXPECT_EQ(config.effective.find("solver")->find("which")->text, "nearest");
+  }
+  EXPECT_THROW(setting_of(near, {"fast"}), InvalidArgument);
+  EXPECT_THROW(load_config("laplace2d:20,17", {setting_of(near, {"inf"})}, {}, SolverType::lobpcg),
+               ConfigError);
+}
+
+TEST(Settings, SolversOfLinearSystemsTakeNoFrequencies) {
+  EXPECT_TRUE(frequency_options(SolverType::block_cg).empty());
+}
+
+TEST(Settings, SingularValuesHaveNoUnit) {
+  const std::pair<std::string, std::vector<std::string>> transform = {"problem.transform",
+                                                                      {"normal_equations"}};
+  EXPECT_THROW(config_of({transform, {"output.unit", {"kHz"}}}), ConfigError);
+  EXPECT_EQ(config_of({transform, {"output.unit", {"none"}}}).output.unit, FrequencyUnit::none);
 }
 
 TEST(Settings, IntervalsRightHandSidesAndGeneratedMasses) {

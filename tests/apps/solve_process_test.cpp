@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <apps/solver_process.hpp>
 #include <cmath>
 #include <heddle/linalg/gallery/gallery.hpp>
@@ -85,11 +86,53 @@ TEST_F(HeddleSolve, ARangeOfFrequenciesGivesThePairsOfItsInterval) {
   ASSERT_EQ(found.size(), inside.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], inside[i], 8e-8);
   expect_error(run_solve({"laplace2d:20,17", "--range-hz", "1", "2", "--interval", "1", "2"}), 1,
-               "--range-hz and --interval are two ways to name one interval");
-  expect_error(
-      run_solve({"laplace2d:20,17", "--mass", "laplace2d:20,17", "--range-hz", "1", "2"}), 1,
-      "--mass laplace2d:20,17: problem.mass does not go with which: interval: all pairs in "
-      "an interval are found of one matrix only, of a pencil those nearest to a number");
+               "--range-hz and --interval are two ways to give solver.interval");
+}
+
+/// Without -n: the number of pairs is counted. The mass of 4 takes frequencies to their halves.
+TEST_F(HeddleSolve, ARangeOfFrequenciesOfAPencil) {
+  const Index n = 340;
+  std::string mass =
+      fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {0}\n", n);
+  for (Index i = 1; i <= n; ++i) mass += fmt::format("{0} {0} 4\n", i);
+  folder_.write("mass.mtx", mass);
+  std::vector<double> inside;
+  for (const double value : laplace_smallest_eigenvalues({20, 17}, n)) {
+    const double f = std::sqrt(value / 4) / (2 * std::acos(-1.0));
+    if (0.05 <= f && f <= 0.075) inside.push_back(value / 4);
+  }
+  const ProcessResult run = run_solve(
+      {"laplace2d:20,17", "--mass", "mass.mtx", "--range-hz", "0.05", "0.075", "-o", "here"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto json = result("here");
+  const auto found = json.at("eigenvalues").get<std::vector<double>>();
+  ASSERT_EQ(found.size(), inside.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], inside[i], 1e-9);
+  EXPECT_EQ(json.at("completeness").at("method"), "inertia");
+  EXPECT_EQ(json.at("completeness").at("proven"), true);
+}
+
+/// The pairs of K = T ⊗ I + I ⊗ T nearest to (2π f)², by their frequencies √λ/2π.
+TEST_F(HeddleSolve, PairsNearestToAFrequencyAreShownInTheUnitAskedFor) {
+  const double sigma = 4 * std::pow(std::acos(-1.0) * 0.2, 2);
+  std::vector<double> values = laplace_smallest_eigenvalues({20, 17}, 340);
+  std::sort(values.begin(), values.end(),
+            [sigma](double a, double b) { return std::abs(a - sigma) < std::abs(b - sigma); });
+  values.resize(3);
+  std::sort(values.begin(), values.end());
+  const ProcessResult run =
+      run_solve({"laplace2d:20,17", "--sigma-hz", "0.2", "-n", "3", "--unit", "kHz", "-o", "near"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("f (kHz)"), std::string::npos) << run.out;
+  const auto found = result("near").at("frequencies").get<std::vector<double>>();
+  ASSERT_EQ(found.size(), values.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found[i], std::sqrt(values[i]) / (2 * std::acos(-1.0)), 1e-8);
+  }
+  const ProcessResult plain = run_solve({"laplace2d:20,17", "-n", "3", "-o", "plain"});
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.out.find("frequency"), std::string::npos) << plain.out;
+  EXPECT_FALSE(result("plain").contains("frequencies"));
 }
 
 TEST_F(HeddleSolve, AMatrixWithOptionsGivesTheBitsOfItsConfiguration) {

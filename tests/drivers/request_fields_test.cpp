@@ -22,8 +22,8 @@ using detail::request_fields;
 std::vector<const void*> members_of(const Request& request) {
   const auto& [method, nev, which, interval, sigma, side, block_size, tolerance, criterion,
                linear_criterion, max_iterations, time_limit_s, seed, refresh_interval, max_basis,
-               filter, factorization, algorithm, damp, project_rhs, preconditioner, spmm, reorder,
-               precision, device, devices, threads, distribution, checkpoint] = request;
+               filter, factorization, certify, algorithm, damp, project_rhs, preconditioner, spmm,
+               reorder, precision, device, devices, threads, distribution, checkpoint] = request;
   const auto& [type, options, its_precision] = preconditioner;
   const auto& [kernel, verdict_file, transpose] = spmm;
   // `on_failure` is a function of the process itself.
@@ -37,16 +37,17 @@ std::vector<const void*> members_of(const Request& request) {
           &max_iterations, &time_limit_s,
           &seed,           &refresh_interval,
           &max_basis,      &filter,
-          &factorization,  &algorithm,
-          &damp,           &project_rhs,
-          &type,           &options,
-          &its_precision,  &kernel,
-          &verdict_file,   &transpose,
-          &reorder,        &precision,
-          &device,         &devices,
-          &threads,        &distribution,
-          &file,           &every_s,
-          &resume,         &identity};
+          &factorization,  &certify,
+          &algorithm,      &damp,
+          &project_rhs,    &type,
+          &options,        &its_precision,
+          &kernel,         &verdict_file,
+          &transpose,      &reorder,
+          &precision,      &device,
+          &devices,        &threads,
+          &distribution,   &file,
+          &every_s,        &resume,
+          &identity};
 }
 
 TEST(RequestFields, EveryMemberHasARow) {
@@ -78,6 +79,7 @@ Request unusual() {
           .max_basis = 81,
           .filter = LanczosFilter::chebyshev,
           .factorization = FactorLibrary::cudss,
+          .certify = Certify::inertia,
           .algorithm = CgAlgorithm::pseudo_block,
           .damp = 0.25,
           .project_rhs = true,

@@ -112,10 +112,6 @@ TEST(RequestRules, PartsOfTheProblem) {
   const Request interval{.nev = 8, .interval = RealInterval{0, 1}};
   EXPECT_EQ(refusal({.A = kChain.matrix(), .initial_guess = ones()}, interval),
             "initial_guess: does not go with interval");
-  EXPECT_EQ(
-      refusal({.A = kChain.matrix(), .B = kChain.matrix()}, interval),
-      "B: does not go with interval: all pairs in an interval are found of one matrix only, of a "
-      "pencil those nearest to a number");
 }
 
 TEST(RequestRules, Intervals) {
@@ -126,6 +122,12 @@ TEST(RequestRules, Intervals) {
             "precision: mixed does not go with interval");
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 8, .interval = range, .max_basis = 8}),
             "max_basis does not go with interval");
+  EXPECT_EQ(refusal(eigenproblem(), {.nev = 8, .interval = range, .filter = LanczosFilter::none}),
+            "filter: none does not go with interval");
+  EXPECT_EQ(refusal({.A = kChain.matrix(), .B = kChain.matrix()},
+                    {.nev = 8, .interval = range, .filter = LanczosFilter::chebyshev}),
+            "filter: chebyshev finds the pairs of an interval of one matrix only; with a mass "
+            "matrix, use auto or inverse");
   EXPECT_EQ(
       refusal(eigenproblem(), {.nev = 8, .interval = range, .factorization = FactorLibrary::host}),
       "factorization does not go with interval");
@@ -136,7 +138,8 @@ TEST(RequestRules, Intervals) {
 }
 
 TEST(RequestRules, Values) {
-  EXPECT_EQ(refusal(eigenproblem(), {.nev = 0}), "nev is 0, not an integer of at least 1");
+  EXPECT_EQ(refusal(eigenproblem(), {.nev = -1}),
+            "nev is -1, not an integer of at least 1 or auto");
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 1, .max_iterations = -1}),
             "max_iterations is -1, not an integer of at least 1");
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 1, .tolerance = -1}),

@@ -287,8 +287,8 @@ def test_refusals(library):
         heddle.cg(A, b, device="host")
     with pytest.raises(ValueError, match="devices is 2, but the problem lies on GPU 0, which solves it"):
         heddle.cg(A, b, devices=2)
-    with pytest.raises(TypeError, match="b has the type int64"):
-        heddle.cg(A, library.array(np.ones(40, dtype=np.int64)))
+    with pytest.raises(TypeError, match="b has the type complex64"):
+        heddle.cg(A, library.array(np.ones(40, dtype=np.complex64)))
     with pytest.raises(TypeError, match="b is sparse, it must be an array"):
         heddle.cg(A, A)
     with pytest.raises(ValueError, match="b has 39 rows where 40 are needed"):
@@ -309,6 +309,46 @@ def test_refusals(library):
     with pytest.raises(ValueError, match="A: the largest entry of the matrix is 2e-200: pass all matrices"):
         tiny = library.matrix(path_laplacian(40) * 1e-200)
         heddle.cg(tiny, b, M=lambda X: X)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_integers_become_doubles(library, dtype):
+    A = path_laplacian(60)
+    dense_A = library.array(A.toarray().astype(np.int64))
+    b = library.array(np.arange(60).astype(dtype))
+    x, info = heddle.cg(dense_A, b, rtol=1e-12)
+    assert info == 0 and isinstance(x, library.kind) and host(x).dtype == np.float64
+    np.testing.assert_allclose(A @ host(x), np.arange(60), atol=1e-9)
+    w, _ = heddle.eigsh(dense_A, 3, which="SA", v0=b)
+    np.testing.assert_allclose(host(w), path_eigenvalues(60)[:3], atol=1e-13)
+    counted = heddle.cg(lambda X: library.array(host(X) * 2), library.array(np.ones(60, bool)))[0]
+    np.testing.assert_array_equal(host(counted), np.full(60, 0.5))
+
+
+def test_sparse_integers_and_booleans_become_doubles(library):
+    flags = sp.csr_array(np.eye(9, dtype=bool) | np.eye(9, k=1, dtype=bool) | np.eye(9, k=-1, dtype=bool))
+    w, _ = heddle.eigsh(library.matrix(flags), 2, which="LA")
+    np.testing.assert_allclose(host(w), 1 + 2 * np.cos(np.pi * np.array([2, 1]) / 10), atol=1e-13)
+    if isinstance(library, Cupy):
+        pytest.skip("sparse matrices of CuPy hold no integers")
+    w, _ = heddle.eigsh(library.matrix(flags.astype(np.int64)), 2, which="LA")
+    np.testing.assert_allclose(host(w), 1 + 2 * np.cos(np.pi * np.array([2, 1]) / 10), atol=1e-13)
+    large = flags.astype(np.int64)
+    large[3, 4] = large[4, 3] = 2**53 + 1
+    with pytest.raises(ValueError, match=r"A\[3, 4\] is 9007199254740993"):
+        heddle.eigsh(library.matrix(large), 2)
+
+
+def test_integers_that_doubles_do_not_hold_are_refused(library):
+    A = library.matrix(path_laplacian(9))
+    b = np.ones(9, dtype=np.int64)
+    b[5] = -(2**53) - 1
+    with pytest.raises(ValueError, match=r"b\[5\] is -9007199254740993"):
+        heddle.cg(A, library.array(b))
+    large = np.eye(9, dtype=np.int64)
+    large[2, 2] = 2**53 + 1
+    with pytest.raises(ValueError, match=r"A\[2, 2\] is 9007199254740993"):
+        heddle.cg(library.array(large), library.array(np.ones(9)))
 
 
 def _held_chain(n, s):

@@ -329,10 +329,11 @@ def test_methods_and_preconditioners(method, preconditioner):
     ("arguments", "message"),
     [
         ({"which": "XX"}, "which is 'XX', not one of"),
-        ({"mode": "buckling"}, "heddle knows 'normal' alone"),
+        ({"mode": "shear"}, "mode is 'shear', not one of 'normal', 'buckling', 'cayley'"),
+        ({"mode": "buckling"}, "mode='buckling' needs M"),
+        ({"mode": "cayley", "sigma": 0}, "sigma is 0, for which w'"),
         ({"Minv": np.eye(50)}, "Minv: heddle solves with M itself"),
         ({"OPinv": np.eye(50)}, "OPinv: heddle factors"),
-        ({"sigma": 0, "which": "SM"}, "with sigma, which must be 'LM'"),
         ({"sigma": 1j}, "not a real number"),
         ({"k": 51, "which": "LA"}, "k is 51, but the matrix has order 50: k must be at most 50"),
         ({"k": 0, "which": "LA"}, "k is 0, not 1 or more"),
@@ -408,6 +409,18 @@ def test_interval():
     assert empty.shape == (0,) and none.shape == (400, 0)
     everything, _ = heddle.eigsh_interval(path_laplacian(12), (-1.0, 5.0))
     np.testing.assert_allclose(everything, path_eigenvalues(12), rtol=1e-10)
+
+
+def test_interval_of_a_pencil_has_all_pairs_proven():
+    A, M = path_laplacian(400), sp.diags_array(np.linspace(1, 3, 400)).tocsr()
+    truth = scipy.linalg.eigh(A.toarray(), M.toarray(), eigvals_only=True)
+    inside = truth[(truth >= 0.3) & (truth <= 0.9)]
+    w, v, stats = heddle.eigsh_interval(A, (0.3, 0.9), M=M, return_stats=True)
+    np.testing.assert_allclose(w, inside, rtol=1e-10)
+    np.testing.assert_allclose(v.T @ (M @ v), np.eye(len(w)), atol=1e-9)
+    assert stats.completeness == ("inertia", True)
+    with pytest.raises(heddle.NotConverged, match=f"holds {len(inside)} eigenvalues"):
+        heddle.eigsh_interval(A, (0.3, 0.9), k=3, M=M)
 
 
 def test_symmetrize_takes_the_average_and_says_by_how_much():

@@ -98,12 +98,17 @@ def exceptions():
     return sorted(found, key=lambda each: (each.__module__, each.__qualname__))
 
 
+def made(kind):
+    """An exception with all that its constructor takes."""
+    names = list(inspect.signature(kind.__init__).parameters)[1:]
+    known = {"field": "k", "message": " is 0", "result": succeed(20), "exit_code": 7}
+    return kind(*(known[name] for name in names if name in known) if "message" in names else ["text"])
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", exceptions(), ids=lambda kind: kind.__qualname__)
 def test_every_exception(kind, way):
-    names = list(inspect.signature(kind.__init__).parameters)[1:]
-    known = {"field": "k", "message": " is 0", "result": succeed(20), "exit_code": 7}
-    error = kind(*(known[name] for name in names if name in known) if "message" in names else ["text"])
+    error = made(kind)
     again = way(error)
     assert type(again) is kind and str(again) == str(error)
     assert again.__dict__.keys() == error.__dict__.keys()
@@ -179,22 +184,36 @@ def test_spectral_density_of_a_matrix_that_has_changed():
         again.count(0, 1)
 
 
-def run_in_pool(function, order):
+def outcome(call):
+    """What a call returns or raises."""
+    try:
+        return call()
+    except BaseException as error:
+        return error
+
+
+def run_in_pool(function, inputs):
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.map_async(function, [order]).get(timeout=SECONDS)[0]
+        tasks = [pool.apply_async(function, (each,)) for each in inputs]
+        return [outcome(lambda task=task: task.get(timeout=SECONDS)) for task in tasks]
 
 
-def run_in_executor(function, order):
+def run_in_executor(function, inputs):
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as executor:
-        return executor.submit(function, order).result(timeout=SECONDS)
+        tasks = [executor.submit(function, each) for each in inputs]
+        return [outcome(lambda task=task: task.result(timeout=SECONDS)) for task in tasks]
 
 
-def run_in_joblib(function, order):
+def run_in_joblib(function, inputs):
     joblib = pytest.importorskip("joblib")
-    # One task in one process would run in the caller's.
-    tasks = [joblib.delayed(function)(order)] * 2
-    return joblib.Parallel(n_jobs=2, timeout=SECONDS)(tasks)[0]
+
+    def run(each):
+        # One task in one process would run in the caller's.
+        tasks = [joblib.delayed(function)(each)] * 2
+        return joblib.Parallel(n_jobs=2, timeout=SECONDS)(tasks)[0]
+
+    return [outcome(lambda each=each: run(each)) for each in inputs]
 
 
 @pytest.fixture(params=[run_in_pool, run_in_executor, run_in_joblib])
@@ -202,23 +221,63 @@ def elsewhere(request):
     return request.param
 
 
+def throw(error):
+    raise error
+
+
+def echo(found):
+    return found
+
+
+def same(one, other):
+    """Compares two exceptions or dataclasses."""
+    if not isinstance(one, BaseException):
+        return same_fields(one, other)
+    assert type(one) is type(other) and str(one) == str(other)
+    own = {name for name in one.__dict__ if not name.startswith("_")}
+    assert own <= other.__dict__.keys()  # executors add notes
+    for name in own:
+        if isinstance(getattr(one, name), heddle.Result):
+            same_fields(getattr(one, name), getattr(other, name))
+        else:
+            assert getattr(one, name) == getattr(other, name)
+
+
 def test_failures_of_other_processes(elsewhere):
-    with pytest.raises(heddle.NotConverged, match="max_iterations: ") as caught:
-        elsewhere(fail, 300)
+    (error,) = elsewhere(fail, [300])
+    assert type(error) is heddle.NotConverged and str(error).startswith("max_iterations: ")
     here = failure().result
-    assert caught.value.result.iterations == here.iterations == 1
-    np.testing.assert_array_equal(caught.value.result.vectors, here.vectors)
+    assert error.result.iterations == here.iterations == 1
+    np.testing.assert_array_equal(error.result.vectors, here.vectors)
+
+
+def test_every_exception_of_other_processes(elsewhere):
+    """A Pool does not return a KeyboardInterrupt that a worker raises."""
+    errors = [made(kind) for kind in exceptions() if elsewhere is not run_in_pool or issubclass(kind, Exception)]
+    assert len(errors) >= 10
+    for error, found in zip(errors, elsewhere(throw, errors)):
+        same(error, found)
+
+
+def test_values_of_other_processes(elsewhere):
+    """Exceptions that a worker returns come back from a Pool, too, Interrupted as well."""
+    A = path_laplacian(60)
+    values = [made(kind) for kind in exceptions()]
+    values += [succeed(60), heddle.plan(A, nev=2), *heddle.plan(A, nev=2).choices]
+    for value, found in zip(values, elsewhere(echo, values)):
+        same(value, found)
 
 
 def test_results_of_other_processes(elsewhere):
-    found, here = elsewhere(succeed, 300), succeed(300)
+    (found,), here = elsewhere(succeed, [300]), succeed(300)
     assert found.status == "converged" and found.reason == here.reason
     np.testing.assert_array_equal(found.eigenvalues, here.eigenvalues)
-    assert elsewhere(estimate, 60).count(0, 1) == estimate(60).count(0, 1)
+    (density,) = elsewhere(estimate, [60])
+    assert density.count(0, 1) == estimate(60).count(0, 1)
 
 
-def test_interrupted_in_another_process():
-    """A Pool does not return a KeyboardInterrupt, an executor does."""
-    with pytest.raises(heddle.Interrupted, match="stopped by hand") as caught:
-        run_in_executor(interrupt, 60)
-    np.testing.assert_array_equal(caught.value.result.eigenvalues, succeed(60).eigenvalues)
+@pytest.mark.parametrize("run", [run_in_executor, run_in_joblib])
+def test_interrupted_in_another_process(run):
+    (error,) = run(interrupt, [60])
+    assert type(error) is heddle.Interrupted and str(error) == "stopped by hand"
+    np.testing.assert_array_equal(error.result.eigenvalues, succeed(60).eigenvalues)

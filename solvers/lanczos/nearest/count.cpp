@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/nearest/counts.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 
 /// The claim of a solve for the pairs nearest to σ, and the counts that prove it.
@@ -12,24 +16,40 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
-/// Searches for missing pairs, after which a result is not proven.
-constexpr Index kMostSearches = 8;
-
-/// The number of eigenvalues between the ends. Nothing if a factor is not certain.
-template <Scalar T, class Ctx>
-std::optional<Index> counted(Ctx& context, IndefiniteInverse<T, Ctx>& inverse,
-                             const CountedInterval& ends) {
-  if (!inverse.factor(context, ends.lower)) return std::nullopt;
-  const Index below = inverse.below();
-  if (!inverse.factor(context, ends.upper)) return std::nullopt;
-  return inverse.below() - below;
-}
-
 }  // namespace
+
+/// A search for others is next where the basis shows fewer settled pairs between counted limits
+/// than there are, as of copies of a value, and all its other pairs lie beyond the limits.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::search_copies() {
+  if (pairs_.leading.empty() && pairs_.locked.empty()) return;
+  const bool settled = std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                                   [&](Index j) { return this->settled(j); });
+  if (!options_.counts || !settled || std::ssize(pairs_.leading) >= awaited() ||
+      !pairs_.others_rest(s_->ritz)) {
+    return;
+  }
+  if (!verification_.measure_best(convergence_, true).residuals) {
+    strictness_ *= kStricter;
+    return;
+  }
+  const Index known = verification_.inside({options_.lower, options_.upper});
+  const Index all = options_.counts->between();
+  if (known >= all) return;
+  if (missing_.begin(all - known, known)) {
+    next_ = AfterNearest::search;
+    strictness_ *= kStricter;
+    return;
+  }
+  trouble_ = fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
+  engine_.end(SolveStatus::stagnated, trouble_);
+}
 
 /// Claims convergence if fresh products confirm all leading pairs, and the count finds no others.
 template <Scalar T, class Ctx>
 Claim NearestSolve<T, Ctx>::claim() {
+  if (next_ != AfterNearest::thick_restart) return Claim::none;
+  search_copies();
   if (next_ != AfterNearest::thick_restart || !all_settled()) return Claim::none;
   const Verdict verdict = verification_.measure_best(convergence_, true);
   if (!verdict.confirmed()) {
@@ -45,46 +65,50 @@ Claim NearestSolve<T, Ctx>::claim() {
 }
 
 /// Whether the counted eigenvalues are those that were found, or cannot be counted. If not, a
-/// search for the others is next.
+/// search for the others is next, or the iteration goes on, as in a cluster that is not resolved:
+/// other eigenvalues may lie just beyond the ends of the count.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::count() {
   std::vector<double> found;
   for (const std::size_t place : verification_.best(wanted_)) {
     found.push_back(verification_.values()[place]);
   }
+  const bool wants_all =
+      options_.counts && wanted_ + pairs_.given_between() == options_.counts->between();
   for (const double part : kParts) {
-    const auto ends = interval_to_count(pairs_.target, found, verification_.others(), part);
+    const auto ends = wants_all
+                          ? CountedInterval{options_.lower, options_.upper}
+                          : interval_to_count(pairs_.target, found, verification_.others(), part);
     if (!ends) return proven_ = true;
     if (engine_.stop_requested()) return true;
     engine_.begin_stage("counting eigenvalues");
-    const std::optional<Index> expected = counted(context_, inverse_, *ends);
-    if (!expected) continue;
+    const std::optional<LimitCounts> counts =
+        counts_at<T, Ctx>(context_, inverse_, options_, *ends);
+    if (!counts) continue;
     const Index known = verification_.inside(*ends);
-    proven_ = known == *expected;
-    if (proven_) return bounds_hold(*ends);
-    if (known >= *expected || searches_ == kMostSearches) return true;
-    ++searches_;
-    missed_ = *expected - known;
-    next_ = AfterNearest::search;
+    proven_ = known == counts->between();
+    if (proven_) {
+      pairs_.counted = ends;
+      pairs_.numbers = *counts;
+      // What lies between counted limits is known only if all pairs of the count are reported.
+      const Index given = std::count_if(pairs_.given.begin(), pairs_.given.end(),
+                                        [&](double value) { return ends->has(value); });
+      if (options_.counts) wanted_ = std::max(wanted_, known - given);
+      const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
+      if (verification_.judge(convergence).confirmed()) return true;
+      proven_ = false;
+      if (!inverse_.factor(context_, pairs_.shift)) {
+        engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+      }
+    } else if (known >= counts->between() || !missing_.begin(counts->between() - known, known)) {
+      return true;
+    } else {
+      next_ = AfterNearest::search;
+    }
     strictness_ *= kStricter;
     return false;
   }
   return true;
-}
-
-/// Whether the errors of the values pass although other eigenvalues may lie just beyond the ends of
-/// a count. If not, as in a cluster that is not resolved, the iteration goes on.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::bounds_hold(const CountedInterval& ends) {
-  pairs_.counted = ends;
-  const EigenConvergence convergence = lenient_ ? convergence_.at_rounding() : convergence_;
-  if (verification_.judge(convergence).confirmed()) return true;
-  strictness_ *= kStricter;
-  proven_ = false;
-  if (!inverse_.factor(context_, pairs_.shift)) {
-    engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-  }
-  return false;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

@@ -23,7 +23,7 @@ IterationRecord NearestSolve<T, Ctx>::record() {
   if (pairs_.dense) {
     now.active_columns = n_;
     for (const std::size_t j : verification_.best(wanted_)) {
-      result_.eigenvalues.push_back(s_->verifier.values()[j]);
+      result_.eigenvalues.push_back(verification_.values()[j]);
       result_.residuals.push_back(
           convergence_.scaled_residual(s_->verifier.values()[j], s_->verifier.residuals()[j]));
       if (s_->verifier.passed()[j]) ++now.converged;
@@ -34,12 +34,13 @@ IterationRecord NearestSolve<T, Ctx>::record() {
     bool leads = true;
     for (const Index j : pairs_.leading) {
       // The residual that one more product with F leaves, see `refine`.
-      const double theta = s_->ritz.value(j);
-      const double residual =
-          std::sqrt(convergence_.norm_B()) * s_->ritz.residual(j) / (theta * theta);
       const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
+      const double measured = pairs_.measured(value);
+      const double ratio = (pairs_.reciprocal ? measured : 1) / s_->ritz.value(j);
+      const double residual =
+          std::sqrt(convergence_.norm_B()) * s_->ritz.residual(j) * ratio * ratio;
       result_.eigenvalues.push_back(value);
-      result_.residuals.push_back(convergence_.scaled_residual(value, residual));
+      result_.residuals.push_back(convergence_.scaled_residual(measured, residual));
       leads = leads && settled(j);
       if (leads) ++now.converged;
     }
@@ -74,8 +75,8 @@ bool NearestSolve<T, Ctx>::stagnated() {
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::solve_dense() {
   s_.emplace(context_, rows_, NearestShape{n_, nearest_block_size(options_, n_), 0, n_},
-             problem_.B != nullptr);
-  s_->verifier.norms().prepare(context_, problem_);
+             measured_.B != nullptr);
+  s_->verifier.norms().prepare(context_, measured_);
   set_identity(context_, s_->X.view(), rows_.first);
   pairs_.dense = true;
   pairs_.count = n_;
@@ -86,7 +87,7 @@ bool NearestSolve<T, Ctx>::solve_dense() {
     return false;
   }
   ++result_.iterations;
-  const std::span<const double> values = s_->verifier.values();
+  const std::span<const double> values = verification_.values();
   wanted_ = std::min(wanted_, static_cast<Index>(nearest_places(pairs_.target, values).size()));
   engine_.append_record(*this);
   const std::vector<std::size_t> places = verification_.best(wanted_);
@@ -111,22 +112,12 @@ void NearestSolve<T, Ctx>::finish() {
   result_.eigenvalues.clear();
   result_.residuals.clear();
   if (s_ && pairs_.verified) {
-    const EigenVerifier<T, Ctx>& verifier = s_->verifier;
-    result_.orthogonality = verifier.orthogonality();
     std::vector<std::size_t> places = verification_.best(wanted_);
-    std::sort(places.begin(), places.end());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const std::size_t j = places[i];
-      result_.eigenvalues.push_back(verifier.values()[j]);
-      result_.residuals.push_back(
-          convergence_.scaled_residual(verifier.values()[j], verifier.residuals()[j]));
-      result_.error_bounds.push_back(verifier.errors()[j]);
-      result_.limited_by_rounding.push_back(verifier.limited()[j]);
-      result_.converged.push_back(verifier.passed()[j]);
-      if (i == j) continue;
-      copy<T>(context_, s_->X.columns(static_cast<Index>(j), 1),
-              s_->X.columns(static_cast<Index>(i), 1));
-    }
+    const std::span<const double> values = verification_.values();
+    std::sort(places.begin(), places.end(), [&](std::size_t i, std::size_t j) {
+      return pairs_.reciprocal ? std::abs(values[i]) < std::abs(values[j]) : i < j;
+    });
+    verification_.report(convergence_, places, result_);
   }
   if (s_) result_.orthogonalization = s_->basis.counts();
   result_.eigenvectors = s_ ? std::move(s_->X) : MultiVector<T, Space>(context_, rows_.local, 0);
@@ -147,8 +138,8 @@ void NearestSolve<T, Ctx>::write_reason() {
   }
   if (lenient_ && converged) result_.reason += ", as far as rounding allows";
   if (wanted_ < options_.nev) {
-    result_.reason += fmt::format("; {} eigenvalues lie on this side of sigma, {} were wanted",
-                                  wanted_, options_.nev);
+    result_.reason += fmt::format("; {} {}eigenvalues lie on this side of sigma, {} were wanted",
+                                  wanted_, pairs_.reciprocal ? "finite " : "", options_.nev);
   }
   if (moved_) {
     result_.reason += fmt::format(

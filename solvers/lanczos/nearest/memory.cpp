@@ -34,9 +34,10 @@ double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
   const auto m = static_cast<double>(shape.max_basis);
   const Index pairs = dense ? n : shape.pairs;
   const auto p = static_cast<double>(pairs);
+  const double ordered = options.definite == Definite::A ? padded(options.nev) : 0;
   // The basis with its front, the front's copy, U, B X before a solve, two products and the pairs.
   const double columns = padded(shape.max_basis + shape.block) +
-                         (pencil ? 7 : 5) * padded(shape.block) + padded(pairs) +
+                         (pencil ? 7 : 5) * padded(shape.block) + padded(pairs) + ordered +
                          detail::error_norm_columns(pencil, scalar_size);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
          8 * (6 * m * m + 6 * p * p);

@@ -18,11 +18,24 @@ void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<
           problem.A->cols());
   detail::require_square<T, Ctx>(require, "B", n, problem.B);
   detail::require_square<T, Ctx>(require, "the inverse", n, &inverse);
-  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
-          problem.constraints.cols());
+  const Index known = problem.constraints.cols();
+  require(known == 0 || problem.constraints.rows() == n, "the constraints have {} rows, A has {}",
+          problem.constraints.rows(), n);
   require(std::isfinite(options.sigma), "sigma must be a number, it is {}", options.sigma);
+  require(options.lower <= options.sigma && options.sigma <= options.upper,
+          "sigma must lie between the limits {} and {}, it is {}", options.lower, options.upper,
+          options.sigma);
+  const auto needs_no_count = [&](double limit) {
+    return std::isinf(limit) || limit == options.sigma ||
+           (limit == 0 && options.definite == Definite::A);
+  };
+  require(options.counts || (needs_no_count(options.lower) && needs_no_count(options.upper)),
+          "the limits {} and {} need counts", options.lower, options.upper);
   require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
           options.nev);
+  require(options.definite == Definite::B || problem.B != nullptr, "a definite A needs a B");
+  require(options.definite == Definite::B || !options.counts,
+          "limits with counts do not go with a definite A");
   require(options.max_basis >= 0, "max_basis must not be negative, it is {}", options.max_basis);
   detail::require_eigen_options(require, options);
   detail::require_no_checkpoint(require, options);

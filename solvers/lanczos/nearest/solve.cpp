@@ -5,6 +5,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/dense_solve.hpp>
+#include <heddle/solvers/lanczos/nearest/counts.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <limits>
 #include <utility>
@@ -53,9 +54,22 @@ EigenConvergence convergence_of(const EigenProblem<T, Ctx>& problem,
           static_cast<double>(std::numeric_limits<T>::epsilon())};
 }
 
+/// The problem, or B x = ν A x where A is the definite matrix.
+template <Scalar T, class Ctx>
+EigenProblem<T, Ctx> measured_problem(EigenProblem<T, Ctx> problem, const NearestOptions& options) {
+  if (options.definite == Definite::A) std::swap(problem.A, problem.B);
+  return problem;
+}
+
 Target target_of(const EigenConvergence& convergence, const NearestOptions& options) {
-  const double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
-  return {options.sigma, options.side, rounding, rounding, options.tolerance};
+  const bool reciprocal = options.definite == Definite::A;
+  double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
+  if (reciprocal) rounding = convergence.noise_floor() * std::abs(options.sigma);
+  Target target{options.sigma, options.lower, options.upper, 0, rounding, options.tolerance};
+  target.counted = options.counts.has_value();
+  target.free_at_0 = reciprocal;
+  if (!target.counted) target.noise = rounding;
+  return target;
 }
 
 template <class Ctx>
@@ -65,6 +79,14 @@ void end_if_lost(Engine<Ctx>& engine, const FrontStatus& status) {
   } else if (!status.finite) {
     engine.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
+}
+
+/// Whether the first θ is so large that rounding spoils other leading pairs.
+template <Scalar T>
+bool shift_is_too_near(const LanczosRitz& ritz, const NearestPairs& pairs, Index awaited) {
+  if (pairs.leading.empty() || std::ssize(pairs.leading) != awaited) return false;
+  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+  return largest > kWidest<T> * std::abs(ritz.value(pairs.leading.back()));
 }
 
 }  // namespace
@@ -77,14 +99,16 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       problem_(problem),
       inverse_(inverse),
       options_(options),
+      measured_(measured_problem(problem, options)),
       rows_(problem.A->row_range()),
       n_(rows_.global),
       applications_before_(problem.A->columns_applied()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
-      convergence_(convergence_of(problem, options)),
-      pairs_{.target = target_of(convergence_, options)},
-      verification_(context, problem, pairs_, s_, F_) {}
+      convergence_(convergence_of(measured_, options)),
+      pairs_{.target = target_of(convergence_, options),
+             .reciprocal = options.definite == Definite::A},
+      verification_(context, measured_, pairs_, s_, F_) {}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
@@ -107,8 +131,14 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
-  const NearestShape shape = nearest_shape(options_, n_, options_.nev);
   wanted_ = options_.nev;
+  if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
+  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
+  if (pairs_.reciprocal) {
+    engine_.begin_stage("factoring A");
+    trouble_ = not_definite<T, Ctx>(context_, inverse_);
+    if (!trouble_.empty()) return engine_.end(SolveStatus::indefinite, trouble_);
+  }
   if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
   if (shape.max_basis == 0) {
     return engine_.end(SolveStatus::indefinite,
@@ -116,36 +146,43 @@ void NearestSolve<T, Ctx>::plan() {
   }
   F_.emplace(context_, inverse_, problem_.B, shape.block);
   if (!place_shift(0)) return;
-  pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
-  if (pairs_.target.side == Side::below && pairs_.shift >= options_.sigma) {
-    wanted_ = std::min(wanted_, inverse_.below());
-  } else if (pairs_.target.side == Side::above && pairs_.shift <= options_.sigma) {
-    wanted_ = std::min(wanted_, n_ - inverse_.below());
+  if (!options_.counts) {
+    pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
+    wanted_ = std::min(wanted_, most_between<T, Ctx>(inverse_, options_, n_));
+  }
+  if (wanted_ > 0) make_storage(wanted_);
+  if (wanted_ > 0 && problem_.constraints.cols() > 0) {
+    verification_.take_given();
+    if (options_.counts) {
+      wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
+    }
   }
   if (wanted_ == 0) {
     proven_ = true;
     return engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
   }
-  make_storage(wanted_);
   start();
 }
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::make_storage(Index pairs) {
   s_.reset();
-  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs), problem_.B != nullptr);
-  s_->verifier.norms().prepare(context_, problem_);
+  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs + problem_.constraints.cols()),
+             measured_.B != nullptr);
+  s_->verifier.norms().prepare(context_, measured_);
 }
 
 /// Chooses s, at σ for a `first_step` of 0, else that far from it or farther. Ends the solve if
 /// there is none.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::place_shift(double first_step) {
-  const double unit = convergence_.scale(options_.sigma) / convergence_.norm_B();
+  const double unit = pairs_.reciprocal
+                          ? std::abs(options_.sigma)
+                          : convergence_.scale(options_.sigma) / convergence_.norm_B();
   double step = first_step;
   while (step <= std::max(first_step, kLargestStep * unit)) {
     // An eigenvalue at σ lies on both sides of it.
-    const double first = pairs_.target.side == Side::above ? -1 : 1;
+    const double first = options_.lower == options_.sigma ? -1 : 1;
     for (const double sign : {first, -first}) {
       if (engine_.stop_requested()) return engine_.end_as_requested(), false;
       pairs_.shift = options_.sigma + sign * step;
@@ -162,11 +199,12 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
   return false;
 }
 
-/// Starts from a random block that is orthogonal to the locked vectors.
+/// Starts from a random block that is orthogonal to the given and the locked vectors.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::start() {
   KrylovBasis<T, Ctx>& basis = s_->basis;
-  basis.reset(problem_.B, options_.seed + result_.history.size());
+  basis.reset(measured_.B, options_.seed + result_.history.size());
+  if (problem_.constraints.cols() > 0) basis.lock(context_, problem_.constraints);
   if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
   stagnation_.restart(result_.iterations);
   left_ = std::numeric_limits<double>::infinity();
@@ -184,14 +222,20 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
   if (engine_.stop_requested()) return true;
   const auto k = static_cast<double>(basis.order());
   const double step = inverse_.factor_entries() * static_cast<double>(s_->shape.block);
-  if (basis.order() < awaited() + s_->shape.block || 5 * k * k * k > step) return false;
-  return take_ritz_pairs() && all_settled();
+  // Of copies of a value, a search finds a block at a time.
+  const bool copies = options_.counts && missing_.count > 0;
+  const Index least = (copies ? 1 : awaited()) + s_->shape.block;
+  if (basis.order() < least || 5 * k * k * k > step || !take_ritz_pairs()) return false;
+  if (all_settled()) return true;
+  return copies && !pairs_.leading.empty() && pairs_.others_rest(s_->ritz) &&
+         std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
+                     [&](Index j) { return settled(j); });
 }
 
 /// The number of pairs that the basis is to show in addition to the locked ones.
 template <Scalar T, class Ctx>
 Index NearestSolve<T, Ctx>::awaited() const {
-  return missed_ > 0 ? missed_ : wanted_;
+  return missing_.count > 0 ? missing_.count : wanted_;
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -206,6 +250,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   pairs_.ritz_values.clear();
   for (Index j = 0; j < s_->ritz.order(); ++j)
     pairs_.ritz_values.push_back(pairs_.lambda_at(s_->ritz.value(j)));
+  if (!pairs_.finite_counted) pairs_.limit_to_finite(pairs_.ritz_values);
   pairs_.leading.clear();
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
     pairs_.leading.push_back(static_cast<Index>(j));
@@ -238,19 +283,23 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  next_ = shift_is_too_near() ? AfterNearest::move_shift
-          : stalls()          ? AfterNearest::grow
-                              : AfterNearest::thick_restart;
-}
-
-/// Whether the first θ is so large that rounding spoils other leading pairs.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::shift_is_too_near() const {
-  if (pairs_.leading.empty()) return false;
-  const LanczosRitz& ritz = s_->ritz;
-  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double least = std::abs(ritz.value(pairs_.leading.back()));
-  return std::ssize(pairs_.leading) == awaited() && largest > kWidest<T> * least;
+  const bool lacks = std::ssize(pairs_.leading) < awaited() && s_->basis.full();
+  if (pairs_.reciprocal && lacks && !pairs_.finite_counted) {
+    const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
+    wanted_ = std::min(wanted_, finite.value_or(wanted_));
+    if (wanted_ == 0) {
+      proven_ = true;
+      return engine_.end(SolveStatus::converged,
+                         "no finite eigenvalue lies on the wanted side of sigma");
+    }
+    if (!inverse_.factor(context_, pairs_.shift)) {
+      return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+    }
+    take_ritz_pairs();
+  }
+  next_ = shift_is_too_near<T>(s_->ritz, pairs_, awaited()) ? AfterNearest::move_shift
+          : stalls()                                        ? AfterNearest::grow
+                                                            : AfterNearest::thick_restart;
 }
 
 template <Scalar T, class Ctx>
@@ -291,7 +340,10 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::grow() {
   const auto locked = std::ssize(pairs_.locked);
   MultiVector<T, Space> kept(context_, rows_.local, std::max<Index>(locked, 1));
-  if (locked > 0) copy<T>(context_, s_->basis.locked_vectors(), kept.columns(0, locked));
+  if (locked > 0) {
+    const auto first = std::ssize(pairs_.given);
+    copy<T>(context_, s_->basis.locked_vectors().columns(first, locked), kept.columns(0, locked));
+  }
   const Index pairs = std::max(locked + awaited(), std::min(s_->shape.max_basis, n_ / 2));
   make_storage(pairs);
   if (locked > 0)
@@ -338,9 +390,10 @@ void NearestSolve<T, Ctx>::search() {
   constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   pairs_.locked.clear();
   for (const double value : verification_.values()) pairs_.locked.push_back({value, kUnbounded});
-  const Index needed = std::ssize(pairs_.locked) + missed_;
-  if (needed + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
-    const NearestShape larger = nearest_shape(options_, n_, needed);
+  const Index needed = std::ssize(pairs_.locked) + missing_.count;
+  const Index held = needed + problem_.constraints.cols();
+  if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
+    const NearestShape larger = nearest_shape(options_, n_, held);
     if (larger.max_basis == 0) {
       trouble_ =
           fmt::format("{} eigenvalues lie as near to sigma, more than a basis holds", needed);

@@ -37,7 +37,12 @@ class NearestSolve {
   MonitorState shown(const IterationRecord& record) const;
   std::optional<StopControl::Stop> trouble() const { return std::nullopt; }
   Claim claim();
-  std::string refutation() const { return s_->verifier.refutation(convergence_); }
+  std::string refutation() const {
+    return (pairs_.reciprocal ? "of 1/lambda: " : "") + s_->verifier.refutation(convergence_);
+  }
+  /// The pairs of the last verification, after `run`.
+  const NearestPairs& pairs() const noexcept { return pairs_; }
+
   bool at_rounding() const { return convergence_.all_at_noise(result_.residuals); }
   bool stagnated();
 
@@ -55,7 +60,6 @@ class NearestSolve {
   void thick_restart();
   void search();
   void move_shift();
-  bool shift_is_too_near() const;
   bool stalls();
   void grow();
   void make_storage(Index pairs);
@@ -64,13 +68,14 @@ class NearestSolve {
   bool all_settled() const;
   Index awaited() const;
   bool count();
-  bool bounds_hold(const CountedInterval& ends);
+  void search_copies();
   void write_reason();
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
+  EigenProblem<T, Ctx> measured_;  // with A and B exchanged where A is definite
   RowRange rows_;
   Index n_;  // order of the problem
   Index applications_before_, solves_before_;
@@ -82,9 +87,8 @@ class NearestSolve {
   std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;    // pairs of the result
-  Index missed_ = 0;    // pairs that the last count has shown to be missing
-  Index searches_ = 0;  // for missing pairs so far
+  Index wanted_ = 0;  // pairs of the result
+  MissingPairs missing_;
   double strictness_ = 1;
   double left_ = 0;          // decades of the residuals of leading pairs above settling
   Index last_progress_ = 0;  // the cycle in which they last fell

@@ -45,11 +45,16 @@ std::optional<CountedInterval> interval_to_count(const Target& target,
                                                  std::span<const double> found,
                                                  std::span<const double> others, double part) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  double next = kNone;    // on the wanted side
-  double behind = kNone;  // on the other one
+  double next = kNone;                  // from σ, of those within the limits
+  double below = kNone, above = kNone;  // of those beyond a limit, from it
   for (const double value : others) {
-    double& nearest = target.has(value) ? next : behind;
-    nearest = std::min(nearest, target.distance(value));
+    if (target.has(value)) {
+      next = std::min(next, target.distance(value));
+    } else if (value < target.lower) {
+      below = std::min(below, target.lower - value);
+    } else {
+      above = std::min(above, value - target.upper);
+    }
   }
   if (found.empty()) return std::nullopt;
   std::vector<double> distances;
@@ -57,11 +62,13 @@ std::optional<CountedInterval> interval_to_count(const Target& target,
   const double alike = std::max(target.rounding, target.tolerance * std::abs(found.back()));
   const double radius = radius_in_gap(distances, next, alike, part);
   if (radius < 0 || distances.back() <= target.rounding) return std::nullopt;
-  const double back = part * (std::isfinite(behind) ? behind : std::max(radius, target.rounding));
-  CountedInterval counted{target.sigma - radius, target.sigma + radius};
-  if (target.side == Side::above) counted.lower = target.sigma - back;
-  if (target.side == Side::below) counted.upper = target.sigma + back;
-  return counted;
+  const auto beyond = [&](double limit, double gap) {
+    if (target.counted || (target.free_at_0 && limit == 0)) return 0.0;
+    return part * (std::isfinite(gap) ? gap : std::max(radius, target.rounding));
+  };
+  return CountedInterval{
+      std::max(target.sigma - radius, target.lower - beyond(target.lower, below)),
+      std::min(target.sigma + radius, target.upper + beyond(target.upper, above))};
 }
 
 }  // namespace heddle::detail

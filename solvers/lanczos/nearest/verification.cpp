@@ -12,6 +12,12 @@ namespace {
 /// Ritz pairs that stand for the eigenvalues next to the verified ones.
 constexpr std::size_t kOthers = 16;
 
+/// Where A is definite, values count as infinite that are this many times as large as the smallest
+/// one. Rounding in the larger ones then costs ten of sixteen digits.
+constexpr double kInfinite = 1e10;
+/// Searches for missing pairs that find none, after which there are no more.
+constexpr Index kMostSearches = 8;
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -33,6 +39,58 @@ double NearestPairs::lambda_at(double theta) const noexcept {
   return shift + 1 / (std::abs(theta) < kLeast ? std::copysign(kLeast, theta) : theta);
 }
 
+void NearestPairs::limit_to_finite(std::span<const double> values) noexcept {
+  if (!reciprocal) return;
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const double value : values) smallest = std::min(smallest, std::abs(value));
+  target.finite = kInfinite * std::max(std::abs(target.sigma), smallest);
+}
+
+double NearestPairs::measured(double lambda) const noexcept {
+  constexpr double kLeast = std::numeric_limits<double>::min();
+  if (!reciprocal) return lambda;
+  return 1 / (std::abs(lambda) < kLeast ? std::copysign(kLeast, lambda) : lambda);
+}
+
+double NearestPairs::measured_error(double lambda, double error) const noexcept {
+  if (!reciprocal) return error;
+  const double size = std::abs(lambda);
+  return error < size ? error / (size * (size - error)) : std::numeric_limits<double>::infinity();
+}
+
+Index NearestPairs::given_between() const {
+  return std::count_if(given.begin(), given.end(), [&](double value) { return target.has(value); });
+}
+
+bool NearestPairs::others_rest(const LanczosRitz& ritz) const {
+  for (Index j = 0; j < ritz.order(); ++j) {
+    if (std::find(leading.begin(), leading.end(), j) != leading.end()) continue;
+    const double theta = ritz.value(j);
+    const double residual = ritz.residual(j);
+    if (target.has(lambda_at(theta - residual)) || target.has(lambda_at(theta + residual))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool MissingPairs::begin(Index missed, Index there) {
+  searches = there > known ? 1 : searches + 1;
+  if (searches > kMostSearches) return false;
+  known = there;
+  count = missed;
+  return true;
+}
+
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::take_given() {
+  const ConstBlockView<T, Space> X = problem_.constraints;
+  EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
+  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
+  for (const double value : verifier.values()) pairs_.given.push_back(pairs_.measured(value));
+}
+
 template <Scalar T, class Ctx>
 Verdict NearestVerification<T, Ctx>::measure_best(const EigenConvergence& convergence,
                                                   bool refines) {
@@ -50,7 +108,10 @@ void NearestVerification<T, Ctx>::collect() {
   const auto leading = std::ssize(pairs_.leading);
   const Index k = s.basis.order();
   pairs_.count = locked + leading;
-  if (locked > 0) copy<T>(context_, s.basis.locked_vectors(), s.X.columns(0, locked));
+  if (locked > 0) {
+    const auto first = std::ssize(pairs_.given);
+    copy<T>(context_, s.basis.locked_vectors().columns(first, locked), s.X.columns(0, locked));
+  }
   if (leading == 0) return;
   const SmallView<double, HostSpace> Z = s.chosen.view(k, leading);
   const ConstSmallView<double, HostSpace> all = s.ritz.Z(k);
@@ -96,6 +157,7 @@ void NearestVerification<T, Ctx>::list_others() {
   std::vector<std::size_t> rest;
   for (std::size_t j = 0; j < pairs_.ritz_values.size(); ++j) {
     const auto index = static_cast<Index>(j);
+    if (!pairs_.target.is_finite(pairs_.ritz_values[j])) continue;
     if (std::find(pairs_.leading.begin(), pairs_.leading.end(), index) == pairs_.leading.end())
       rest.push_back(j);
   }
@@ -107,27 +169,33 @@ void NearestVerification<T, Ctx>::list_others() {
   for (const std::size_t j : rest) {
     const double theta = s_->ritz.value(static_cast<Index>(j));
     const double residual = s_->ritz.residual(static_cast<Index>(j));
+    const double nearer = pairs_.lambda_at(theta + std::copysign(residual, theta));
     others_.push_back(pairs_.ritz_values[j]);
     other_widths_.push_back(
-        std::abs(pairs_.ritz_values[j] - pairs_.lambda_at(theta + std::copysign(residual, theta))));
+        std::abs(pairs_.measured(pairs_.ritz_values[j]) - pairs_.measured(nearer)));
   }
 }
 
-/// Sets `ends_` to the ends of the count, beyond which other eigenvalues may lie, and to measured
-/// values outside of them, next to which others may lie.
+/// Sets `ends_` to what is measured of the given values, of the ends of the count, beyond which
+/// other eigenvalues may lie, and of the values outside of them, next to which others may lie.
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_ends() {
   ends_.clear();
   end_widths_.clear();
+  const auto add = [&](double value) {
+    const double width = pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding;
+    ends_.push_back(pairs_.measured(value));
+    end_widths_.push_back(pairs_.measured_error(value, width));
+  };
+  for (const double value : pairs_.given) add(value);
   if (!pairs_.counted) return;
   for (const double end : {pairs_.counted->lower, pairs_.counted->upper}) {
-    ends_.push_back(end);
+    if (!std::isfinite(end) || (end == 0 && pairs_.reciprocal)) continue;
+    ends_.push_back(pairs_.measured(end));
     end_widths_.push_back(0);
   }
   for (const double value : values()) {
-    if (pairs_.counted->has(value)) continue;
-    ends_.push_back(value);
-    end_widths_.push_back(pairs_.target.tolerance * std::abs(value) + pairs_.target.rounding);
+    if (!pairs_.counted->has(value)) add(value);
   }
 }
 
@@ -142,11 +210,15 @@ void NearestVerification<T, Ctx>::bound_errors() {
   for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
   if (const auto& ends = pairs_.counted) {
     for (const double end : {ends->lower, ends->upper}) {
-      bounds_.add(1 / (end - pairs_.shift), 0, false);
+      if (end != pairs_.shift) bounds_.add(1 / (end - pairs_.shift), 0, false);
     }
   }
   bounds_.compute(ErrorBounds::kNoneBeyond, ErrorBounds::kNoneBeyond);
-  std::vector<BoundedValue> all = pairs_.locked;
+  std::vector<BoundedValue> all;
+  const auto add = [&](double value, double error) {
+    all.push_back({pairs_.measured(value), pairs_.measured_error(value, error)});
+  };
+  for (const BoundedValue& each : pairs_.locked) add(each.value, each.error);
   for (const Index j : pairs_.leading) {
     const double theta = std::abs(ritz.value(j));
     const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
@@ -155,9 +227,9 @@ void NearestVerification<T, Ctx>::bound_errors() {
     const bool known = !pairs_.counted || pairs_.counted->has(value);
     double error = bounds_.bound(j);
     if (!known) error = std::max(error, ritz.residual(j));
-    if (!pairs_.locked.empty()) error = theta;
-    all.push_back({value, error < theta ? error / (theta * (theta - error))
-                                        : std::numeric_limits<double>::infinity()});
+    if (!pairs_.locked.empty() || !pairs_.given.empty()) error = theta;
+    add(value, error < theta ? error / (theta * (theta - error))
+                             : std::numeric_limits<double>::infinity());
   }
   std::sort(all.begin(), all.end(),
             [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
@@ -187,14 +259,44 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   NearestStorage<T, Ctx>& s = *s_;
   const Block X = s.X.columns(0, pairs_.count);
   const Block BX = s.basis.scratch();
+  values_.clear();
   if (s.verifier.rayleigh_ritz(context_, problem_, Which::smallest, X, s.product.view(), BX) !=
       DenseFailure::none) {
     pairs_.count = 0;
     return {};
   }
   s.verifier.measure(context_, problem_, X, s.product.view(), BX);
+  for (Index j = 0; j < pairs_.count; ++j) {
+    values_.push_back(pairs_.measured(s.verifier.values()[static_cast<std::size_t>(j)]));
+  }
+  if (pairs_.dense) pairs_.limit_to_finite(values_);
   pairs_.verified = true;
   return judge(convergence);
+}
+
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::report(const EigenConvergence& convergence,
+                                         const std::vector<std::size_t>& places,
+                                         EigenResult<T, Space>& result) {
+  const EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  result.orthogonality = verifier.orthogonality();
+  MultiVector<T, Space>& X = s_->X;
+  const bool ascending = std::is_sorted(places.begin(), places.end());
+  MultiVector<T, Space> ordered;
+  if (!ascending) ordered = MultiVector<T, Space>(context_, X.rows(), std::ssize(places));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t j = places[i];
+    const double value = verifier.values()[j];
+    result.eigenvalues.push_back(values_[j]);
+    result.residuals.push_back(convergence.scaled_residual(value, verifier.residuals()[j]));
+    result.error_bounds.push_back(pairs_.measured_error(value, verifier.errors()[j]));
+    result.limited_by_rounding.push_back(verifier.limited()[j]);
+    result.converged.push_back(verifier.passed()[j]);
+    if (ascending && i == j) continue;
+    copy<T>(context_, X.columns(static_cast<Index>(j), 1),
+            (ascending ? X : ordered).columns(static_cast<Index>(i), 1));
+  }
+  if (!ascending) X = std::move(ordered);
 }
 
 /// The places of the wanted values among those of X, the nearest to σ first.
@@ -205,11 +307,12 @@ std::vector<std::size_t> NearestVerification<T, Ctx>::best(Index wanted) const {
   return places;
 }
 
-/// The values of X between the ends.
 template <Scalar T, class Ctx>
 Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
+  const auto has = [&](double value) { return ends.has(value); };
   const std::span<const double> all = values();
-  return std::count_if(all.begin(), all.end(), [&](double value) { return ends.has(value); });
+  return std::count_if(all.begin(), all.end(), has) +
+         std::count_if(pairs_.given.begin(), pairs_.given.end(), has);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)        \

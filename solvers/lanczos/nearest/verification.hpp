@@ -42,35 +42,71 @@ struct BoundedValue {
 struct NearestPairs {
   Target target;
   double shift = 0;                    ///< s
+  bool reciprocal = false;             ///< whether A is definite, and 1/λ are measured
+  bool finite_counted = false;         ///< whether `count_finite` has set `target.finite`
+  std::vector<double> given{};         ///< Rayleigh quotients of eigenvectors known already
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
   std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
   Index count = 0;                     ///< columns of X with pairs
   bool dense = false;                  ///< whether X holds all eigenvectors
   bool verified = false;               ///< whether X holds the pairs of the last cycle
-  /// Ends between which a count has found no other eigenvalues than the measured ones.
+  /// Ends between which a count has found no other eigenvalues than the measured and given ones.
   std::optional<CountedInterval> counted{};
+  LimitCounts numbers{};  ///< of eigenvalues below these ends
 
   /// λ = s + 1/θ.
   double lambda_at(double theta) const noexcept;
+
+  /// Where A is definite, sets the size from which values count as infinite, by all that are known.
+  void limit_to_finite(std::span<const double> values) noexcept;
+
+  /// The value that is measured for λ, or λ for that value: 1/λ if A is definite, else λ.
+  double measured(double lambda) const noexcept;
+
+  /// The error of `measured` for one of up to `error` in λ, or the other way round.
+  double measured_error(double lambda, double error) const noexcept;
+
+  /// The number of given values between the limits.
+  Index given_between() const;
+
+  /// Whether the Ritz pairs other than the leading ones show no value between the limits:
+  /// θ ± ‖F x − θ x‖ lies beyond them.
+  bool others_rest(const LanczosRitz& ritz) const;
+};
+
+/// The searches for pairs that counts have shown to be missing.
+struct MissingPairs {
+  Index count = 0;     ///< the number that the last count has shown to be missing
+  Index searches = 0;  ///< in turn, that have found none
+  Index known = -1;    ///< pairs that were there when the last one began
+
+  /// Whether a search for `missed` pairs has prospects, with `there` pairs known, and takes it for
+  /// begun.
+  bool begin(Index missed, Index there);
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
-/// bounds the errors of their values. Everything is kept by reference.
+/// bounds the errors of their values. Everything is kept by reference. The verifier sees B x = ν A
+/// x where A is the definite matrix.
 template <Scalar T, class Ctx>
 class NearestVerification {
  public:
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
 
-  NearestVerification(Ctx& context, const EigenProblem<T, Ctx>& problem, NearestPairs& pairs,
+  /// `measured`: the problem, with A and B exchanged where A is the definite matrix.
+  NearestVerification(Ctx& context, const EigenProblem<T, Ctx>& measured, NearestPairs& pairs,
                       std::optional<NearestStorage<T, Ctx>>& storage,
                       std::optional<PencilInverse<T, Ctx>>& F) noexcept
-      : context_(context), problem_(problem), pairs_(pairs), s_(storage), F_(F) {}
+      : context_(context), problem_(measured), pairs_(pairs), s_(storage), F_(F) {}
 
   /// X ← the locked vectors and the leading Ritz vectors, and measures them. `refines`: whether F
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
+
+  /// Measures the values of the constraints, which are eigenvectors known already.
+  void take_given();
 
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
   Verdict measure(const EigenConvergence& convergence);
@@ -78,15 +114,17 @@ class NearestVerification {
   /// Judges the pairs that were measured last.
   Verdict judge(const EigenConvergence& convergence);
 
-  /// The measured values, ascending.
-  std::span<const double> values() const {
-    return s_->verifier.values().first(static_cast<std::size_t>(pairs_.count));
-  }
+  /// λ of the measured pairs, in the order of the columns of X: ascending, or descending 1/λ.
+  std::span<const double> values() const noexcept { return values_; }
+
+  /// Makes the pairs at these places those of `result`.
+  void report(const EigenConvergence& convergence, const std::vector<std::size_t>& places,
+              EigenResult<T, Space>& result);
 
   /// The places among these of the `wanted` nearest ones, nearest first.
   std::vector<std::size_t> best(Index wanted) const;
 
-  /// The number of these between the ends.
+  /// The number of these and of the given ones between the ends.
   Index inside(const CountedInterval& ends) const;
 
   /// Ritz values that stand for the eigenvalues next to the measured ones.
@@ -105,6 +143,7 @@ class NearestVerification {
   std::optional<NearestStorage<T, Ctx>>& s_;
   std::optional<PencilInverse<T, Ctx>>& F_;
   ErrorBounds bounds_;  // of the eigenvalues of F
+  std::vector<double> values_;
   std::vector<double> others_, other_widths_, own_errors_;
   std::vector<double> ends_, end_widths_;  // of the count
 };

@@ -1,13 +1,12 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/epilogue.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
-
-constexpr int kThreads = 256;
 
 /// Each thread ends `kWidth` neighbouring entries of C whose sums are 0.
 template <int kWidth, class T>

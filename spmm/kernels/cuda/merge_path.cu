@@ -1,12 +1,11 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/merge_path.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
-
-constexpr int kThreads = 256;
 
 /// The number of stretches that occupies a large device, and the limits of the step. Shorter
 /// stretches leave too many carries, longer ones gain nothing.

@@ -1,11 +1,10 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
-
-constexpr int kThreads = 256;
 
 __global__ __launch_bounds__(kThreads) void narrow_values_kernel(const double* values, Index count,
                                                                  float* narrow) {

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <heddle/linalg/context/dependent_launch.cuh>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/epilogue.cuh>
 #include <heddle/spmm/kernels/cuda/split_rows.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
-
-constexpr int kThreads = 256;
 
 /// A thread block adds the parts of one row in kColumns columns: each of its groups of threads
 /// every kGroups-th part, and then half of the groups the sums of the other half, until one is

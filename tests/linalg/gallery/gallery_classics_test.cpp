@@ -71,6 +71,24 @@ TEST(Mikota, PencilHasTheSquaresAsEigenvalues) {
   }
 }
 
+/// The load factors of the continuous column are (πk)². Those of n elements approach them from
+/// above, with errors of (πk/n)⁴/720 of them and higher powers of 1/n.
+TEST(Column, LoadFactorsApproachEulersFromAboveWithTheFourthOrder) {
+  HostContext context(2);
+  for (const Index n : {8, 16, 32}) {
+    const MatrixXd K = test::to_dense(generate<double>(context, {"column", {n}}).view());
+    const MatrixXd G = -test::to_dense(generate<double>(context, {"column_geometric", {n}}).view());
+    ASSERT_EQ(K.rows(), 2 * n);
+    const VectorXd factors = test::eigenvalues(K, G);
+    for (Eigen::Index k = 1; k <= 3; ++k) {
+      const double step = std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+      const double excess = factors(k - 1) / std::pow(std::numbers::pi * k, 2) - 1;
+      const double expected = std::pow(step, 4) / 720;
+      EXPECT_NEAR(excess, expected, 0.06 * step * step * expected + 1e-9) << n << ", " << k;
+    }
+  }
+}
+
 TEST(Lattice, HasThirtyNineEntriesARowAndTheSpectrumOfATorus) {
   HostContext context(2);
   const std::vector<Index> size{5, 6, 5, 3};

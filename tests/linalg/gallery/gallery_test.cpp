@@ -30,6 +30,8 @@ const std::vector<GallerySpec>& small_specs() {
       {"trefethen", {50}},
       {"mikota_stiffness", {20}},
       {"mikota_mass", {20}},
+      {"column", {10}},
+      {"column_geometric", {10}},
       {"random_uniform", {40, 30}, 3.5},
       {"random_symmetric", {60}, 5},
       {"rmat", {6}, 4},

@@ -3,6 +3,7 @@
 #include <cub/device/device_segmented_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/sparse/device_sort.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/lanes.cuh>
@@ -11,7 +12,6 @@
 namespace heddle::detail::cuda {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpSize;
 
 std::size_t size_of(Index n) { return static_cast<std::size_t>(n); }

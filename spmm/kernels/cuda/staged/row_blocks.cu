@@ -1,5 +1,6 @@
 #include <cub/block/block_reduce.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_blocks.hpp>
@@ -8,8 +9,6 @@
 
 namespace heddle::detail::cuda {
 namespace {
-
-constexpr int kThreads = 256;
 
 /// rows[i] = targets[rows[i]].
 __global__ void set_targets_kernel(const std::int32_t* targets, Index count, std::int32_t* rows) {

@@ -2,14 +2,13 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/features/row_grid_cuda.hpp>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/staged/row_order.hpp>
 
 namespace heddle::detail::cuda {
 namespace {
-
-constexpr int kThreads = 256;
 
 /// bricks[i] = the brick of row i, numbered by boxes, then by bricks in a box.
 __global__ void bricks_of_rows_kernel(RowGrid grid, Index rows, Index* bricks,

@@ -75,8 +75,7 @@ struct Pencil {
     std::vector<double> values;
     for (const double each : truth) {
       const double beyond = 1e-10 * size();
-      if (options.side == Side::above && each < options.sigma - beyond) continue;
-      if (options.side == Side::below && each > options.sigma + beyond) continue;
+      if (each < options.lower - beyond || each > options.upper + beyond) continue;
       values.push_back(each);
     }
     std::sort(values.begin(), values.end(), [&](double a, double b) {
@@ -149,7 +148,7 @@ class NearestEigenpairs : public testing::Test {
           NearestOptions options;
           options.nev = nev;
           options.sigma = sigma;
-          options.side = side;
+          options.limit_to(side);
           expect_nearest(pencil, options);
         }
       }
@@ -249,12 +248,13 @@ TEST_F(NearestEigenpairs, OfRandomProblems) {
     for (int place = 0; place < 4; ++place) {
       NearestOptions options;
       options.nev = 1 + static_cast<Index>(engine() % 12);
-      options.side = static_cast<Side>(engine() % 3);
+      const auto side = static_cast<Side>(engine() % 3);
       const double on = pencil.at(uniform(engine));
       const double places[] = {on, on + 1e-3 * span * uniform(engine),
                                pencil.truth.front() + span * uniform(engine),
                                pencil.truth.back() + span * uniform(engine)};
       options.sigma = places[place];
+      options.limit_to(side);
       expect_nearest(pencil, options);
     }
   }
@@ -283,9 +283,10 @@ TEST_F(NearestEigenpairs, ASideWithFewerValuesHasAllOfThem) {
   NearestOptions options;
   options.nev = 5;
   options.sigma = 296.5;
-  options.side = Side::above;
+  options.limit_to(Side::above);
   expect_nearest(pencil, options);
   options.sigma = 400;
+  options.limit_to(Side::above);
   const auto none = solve(pencil, options);
   EXPECT_EQ(none.status, SolveStatus::converged);
   EXPECT_TRUE(none.eigenvalues.empty());

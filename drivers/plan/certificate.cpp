@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <heddle/drivers/plan/certificate.hpp>
+#include <heddle/drivers/plan/memory.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
+
+namespace heddle::detail {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+}  // namespace
+
+std::string uncountable_reason(const Facts& facts) {
+  const std::string_view part = callable_part(facts);
+  if (!part.empty()) return fmt::format("{} is a callable, which cannot be factored", part);
+  if (facts.processes == 1) return {};
+  return "several processes or GPUs hold the matrices, so that none is factored";
+}
+
+void check_certify(const Request& request, const Facts& facts) {
+  if (request.certify != Certify::inertia) return;
+  const std::string reason = uncountable_reason(facts);
+  if (reason.empty()) return;
+  throw RequestError("certify", fmt::format(": inertia: {}: use auto or no", reason));
+}
+
+void check_certify_memory(const Request& request, const FactorCost& cost) {
+  if (request.certify != Certify::inertia) return;
+  const double bytes = kIndefiniteBytes * cost.entries;
+  const double most = kFactorShare * host_memory_bytes();
+  if (bytes <= most) return;
+  throw RequestError(
+      "certify", fmt::format(": inertia: the factor of A - sigma B takes about {:.1f} GiB, it may "
+                             "take {:.1f} GiB, a quarter of the memory: use auto or no",
+                             bytes / kGiB, most / kGiB));
+}
+
+PlannedChoice planned_count(const Request& request, const Facts& facts, const FactorCost& cost) {
+  const std::string reason = uncountable_reason(facts);
+  if (request.certify == Certify::no || !reason.empty()) return {"count of pairs", "none", reason};
+  if (request.certify == Certify::inertia) {
+    return {"count of pairs", "by inertia",
+            fmt::format("the factor takes about {:.0e} operations and {:.2g} GiB", cost.operations,
+                        kIndefiniteBytes * cost.entries / kGiB)};
+  }
+  if (facts.order() <= kAlwaysCounted) {
+    return {"count of pairs", "by inertia", "the order is small"};
+  }
+  return {"count of pairs", "by inertia where it costs little, or next to stiff rows", ""};
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <heddle/drivers/inspect/facts.hpp>
+#include <heddle/drivers/plan/solve_plan.hpp>
+#include <heddle/solvers/factor/factor_estimate.hpp>
+
+/// The count of eigenvalues after a solve for an end of the spectrum.
+namespace heddle::detail {
+
+/// Why the eigenvalues of a problem with these facts cannot be counted. Empty if they can.
+std::string uncountable_reason(const Facts& facts);
+
+/// Throws `RequestError` if `request` asks for a count that is not possible.
+void check_certify(const Request& request, const Facts& facts);
+
+/// Throws `RequestError` if `request` asks for a count and a factor of this cost does not fit into
+/// the memory that it may take.
+void check_certify_memory(const Request& request, const FactorCost& cost);
+
+/// Whether and why the eigenvalues are counted. The method of `request` has been chosen. `cost`: of
+/// a factor, where the request asks for one.
+PlannedChoice planned_count(const Request& request, const Facts& facts, const FactorCost& cost);
+
+}  // namespace heddle::detail

@@ -1,0 +1,281 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/certificate/certificate.hpp>
+#include <heddle/solvers/certificate/counting_places.hpp>
+#include <heddle/solvers/certificate/eigenvalue_count.hpp>
+#include <heddle/solvers/certificate/stiffness.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <optional>
+#include <utility>
+
+namespace heddle {
+namespace detail {
+namespace {
+
+/// `automatic` counts where rows of A have this stiffness, and the solve had no inverse.
+constexpr double kStiff = 1e3;
+
+/// It counts where that costs at most so much of the solve.
+constexpr double kShare = 0.1;
+
+/// Solves that a factor's test of certainty takes.
+constexpr double kSolvesOfTest = 5;
+
+template <Scalar T, class Ctx>
+class Certificate {
+ public:
+  using Space = typename Ctx::Space;
+  using Result = EigenResult<T, Space>;
+
+  /// Everything is kept by reference.
+  Certificate(Ctx& context, const EigenProblem<T, Ctx>& problem, IndefiniteInverse<T, Ctx>& inverse,
+              const CertifyOptions& options, Result& found, const Monitor& monitor)
+      : context_(context),
+        problem_(problem),
+        inverse_(inverse),
+        options_(options),
+        found_(found),
+        monitor_(monitor),
+        sign_(options.which == Which::smallest ? 1 : -1) {}
+
+  void run() {
+    const bool complete =
+        found_.completeness.proven || std::ssize(found_.eigenvalues) >= inverse_.rows();
+    if (found_.status != SolveStatus::converged || complete || !wanted()) return;
+    begin_stage();
+    const Index solved = inverse_.columns_applied();
+    try {
+      prove();
+    } catch (const OutOfMemory& error) {
+      found_.reason += fmt::format("; eigenvalues were not counted: {}", error.what());
+    }
+    found_.inverse_applications += inverse_.columns_applied() - solved;
+  }
+
+ private:
+  /// A place with the eigenvalues before it.
+  struct Counted {
+    CountingPlace place;
+    Index eigenvalues = 0;
+  };
+
+  double norm_B() const { return problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1); }
+  bool wanted();
+  bool meets_stiff_rows() const;
+  void begin_stage();
+  void prove();
+  std::optional<Counted> count_at(EigenvalueCount<T, Ctx>& count, const CountingPlace& place);
+  void find_missing(const Counted& counted, Index missing);
+  void adopt(Result computed, Index missing);
+  void refuse(SolveStatus status, Index missing, const std::string& why);
+
+  Ctx& context_;
+  const EigenProblem<T, Ctx>& problem_;
+  IndefiniteInverse<T, Ctx>& inverse_;
+  const CertifyOptions& options_;
+  Result& found_;
+  const Monitor& monitor_;
+  double sign_;  // of keys
+};
+
+template <Scalar T, class Ctx>
+bool Certificate<T, Ctx>::wanted() {
+  if (options_.certify != Certify::automatic) return options_.certify == Certify::inertia;
+  if (inverse_.rows() <= kAlwaysCounted) return true;
+  const FactorEstimate factor = inverse_.estimate(context_);
+  if (factor.bytes > inverse_.max_bytes()) return false;
+  double spent = static_cast<double>(found_.operator_applications);
+  if (found_.inverse_applications > 0) {
+    spent += factor.once + factor.factor +
+             static_cast<double>(found_.inverse_applications) * factor.column;
+  }
+  const double cost = factor.once + factor.factor + kSolvesOfTest * factor.column;
+  return cost <= kShare * spent || meets_stiff_rows();
+}
+
+/// Whether the solve was one without an inverse, and rows of A differ much.
+template <Scalar T, class Ctx>
+bool Certificate<T, Ctx>::meets_stiff_rows() const {
+  if (found_.inverse_applications > 0) return false;
+  const double last = std::abs(found_.eigenvalues.back()) * norm_B();
+  return stiffness<T, Ctx>(context_, *problem_.A,
+                           std::as_const(found_.eigenvectors).columns(0, options_.nev),
+                           last) >= kStiff;
+}
+
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::begin_stage() {
+  if (options_.certify == Certify::automatic) return monitor_.begin_stage("counting eigenvalues");
+  const FactorEstimate factor = inverse_.estimate(context_);
+  monitor_.begin_stage(
+      fmt::format("counting eigenvalues by a factor of about {:.0e} operations and {:.0f} MiB",
+                  factor.operations, factor.bytes / (1024 * 1024)));
+}
+
+/// The eigenvalues before `place`. Nothing if their number is not certain.
+template <Scalar T, class Ctx>
+auto Certificate<T, Ctx>::count_at(EigenvalueCount<T, Ctx>& count, const CountingPlace& place)
+    -> std::optional<Counted> {
+  if (monitor_.stops()) return std::nullopt;
+  const std::optional<Index> below = count.below(sign_ * place.key);
+  if (!below) return std::nullopt;
+  return Counted{place, sign_ > 0 ? *below : count.all() - *below};
+}
+
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::prove() {
+  std::vector<double> keys;
+  for (const double value : found_.eigenvalues) keys.push_back(sign_ * value);
+  const CountingPlaces places(
+      keys, *std::max_element(found_.error_bounds.begin(), found_.error_bounds.end()),
+      options_.tolerance > 0 ? options_.tolerance : kDefaultTolerance<T>,
+      problem_.A->one_norm().value_or(1) / norm_B());
+  if (!places.usable()) {
+    found_.reason += "; without error bounds the eigenvalues were not counted";
+    return;
+  }
+  EigenvalueCount<T, Ctx> count(context_, problem_, inverse_);
+
+  std::optional<Counted> behind;
+  for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
+    behind = count_at(count, places.beyond(attempt));
+  }
+  if (behind && behind->eigenvalues == behind->place.found) {
+    found_.completeness = {CompletenessMethod::inertia, true};
+    return;
+  }
+  for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
+    const std::optional<CountingPlace> place = places.before(attempt);
+    const std::optional<Counted> before = place ? count_at(count, *place) : std::nullopt;
+    if (!before) continue;
+    const Index missing = before->eigenvalues - place->found;
+    if (missing == 0 && place->proves) {
+      found_.completeness = {CompletenessMethod::inertia, true};
+      return;
+    }
+    if (missing <= 0) break;
+    const bool enough = before->eigenvalues >= options_.nev || !behind;
+    return find_missing(enough ? *before : *behind, missing);
+  }
+  found_.reason += "; the eigenvalues up to the last one could not be counted with certainty";
+}
+
+/// Computes all pairs before the place of `counted`.
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::find_missing(const Counted& counted, Index missing) {
+  if (problem_.constraints.cols() > 0) {
+    return refuse(SolveStatus::verification_failed, missing,
+                  "an inverse does not find them with constraints");
+  }
+  if (counted.eigenvalues < options_.nev) {
+    return refuse(SolveStatus::verification_failed, missing, "no certain factor finds them");
+  }
+  NearestOptions all;
+  static_cast<EigenOptions&>(all) = options_;
+  all.sigma = sign_ * counted.place.key;
+  all.limit_to(sign_ > 0 ? Side::below : Side::above);
+  all.nev = counted.eigenvalues;
+  all.counts = sign_ > 0 ? LimitCounts{0, counted.eigenvalues}
+                         : LimitCounts{inverse_.rows() - counted.eigenvalues, inverse_.rows()};
+  all.block_size = 0;
+  all.checkpoint = {};
+  const double passed = found_.history.empty() ? 0 : found_.history.back().seconds;
+  all.time_limit_s = std::max(0.0, options_.time_limit_s - passed);
+  EigenProblem<T, Ctx> problem = problem_;
+  problem.initial_guess = {};
+  problem.null_vectors = {};
+  monitor_.begin_stage("finding missing pairs with the inverse");
+  Result computed = nearest_eigenpairs<T, Ctx>(context_, problem, inverse_, all, monitor_);
+  if (computed.status != SolveStatus::converged) {
+    const bool ended = computed.status == SolveStatus::time_limit ||
+                       computed.status == SolveStatus::interrupted ||
+                       computed.status == SolveStatus::max_iterations;
+    return refuse(ended ? computed.status : SolveStatus::verification_failed, missing,
+                  "the search for them ended: " + computed.reason);
+  }
+  if (std::ssize(computed.eigenvalues) != counted.eigenvalues) {
+    return refuse(SolveStatus::verification_failed, missing, "an inverse did not find them");
+  }
+  adopt(std::move(computed), missing);
+}
+
+/// Replaces the pairs by the first of `computed`, which are all up to some number, ascending.
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::adopt(Result computed, Index missing) {
+  const auto all = std::ssize(computed.eigenvalues);
+  Result merged = std::move(found_);
+  MultiVector<T, Space> X(context_, computed.eigenvectors.view().rows(), options_.nev);
+  const auto take = [&](auto& to, const auto& from) {
+    to.clear();
+    for (Index j = 0; j < options_.nev; ++j) {
+      to.push_back(from[static_cast<std::size_t>(sign_ > 0 ? j : all - 1 - j)]);
+    }
+  };
+  take(merged.eigenvalues, computed.eigenvalues);
+  take(merged.residuals, computed.residuals);
+  take(merged.error_bounds, computed.error_bounds);
+  take(merged.limited_by_rounding, computed.limited_by_rounding);
+  take(merged.converged, computed.converged);
+  for (Index j = 0; j < options_.nev; ++j) {
+    copy<T>(context_,
+            std::as_const(computed.eigenvectors).view().columns(sign_ > 0 ? j : all - 1 - j, 1),
+            X.columns(j, 1));
+  }
+  merged.eigenvectors = std::move(X);
+  merged.orthogonality = computed.orthogonality;
+  merged.inverse_reaches_more_digits = false;
+  merged.completeness = {CompletenessMethod::inertia, true};
+  const double begin = merged.history.empty() ? 0 : merged.history.back().seconds;
+  for (IterationRecord record : computed.history) {
+    record.iteration += merged.iterations;
+    record.seconds += begin;
+    record.operator_applications += merged.operator_applications;
+    merged.history.push_back(record);
+  }
+  merged.iterations += computed.iterations;
+  merged.operator_applications += computed.operator_applications;
+  merged.orthogonalization += computed.orthogonalization;
+  merged.reason = fmt::format(
+      "{}; a count of the eigenvalues showed that the solve had missed {}, which the inverse of "
+      "A - sigma B then found",
+      computed.reason, missing == 1 ? "a pair" : fmt::format("{} pairs", missing));
+  found_ = std::move(merged);
+}
+
+/// Ends with the pairs of the solve, none of which is known to have its place.
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::refuse(SolveStatus status, Index missing, const std::string& why) {
+  found_.status = status;
+  found_.converged.assign(found_.converged.size(), false);
+  found_.completeness = {CompletenessMethod::inertia, false};
+  found_.reason = fmt::format("a count of the eigenvalues shows that {} missing, and {}; {}",
+                              missing == 1 ? "a pair is" : fmt::format("{} pairs are", missing),
+                              why, found_.reason);
+}
+
+}  // namespace
+}  // namespace detail
+
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> certified(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                              IndefiniteInverse<T, Ctx>& inverse,
+                                              const CertifyOptions& options,
+                                              EigenResult<T, typename Ctx::Space> found,
+                                              const Monitor& monitor) {
+  detail::Certificate<T, Ctx>(context, problem, inverse, options, found, monitor).run();
+  return found;
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                                 \
+  template EigenResult<T, Ctx::Space> certified(Ctx&, const EigenProblem<T, Ctx>&,                 \
+                                                IndefiniteInverse<T, Ctx>&, const CertifyOptions&, \
+                                                EigenResult<T, Ctx::Space>, const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <heddle/solvers/operators/indefinite_inverse.hpp>
+#include <heddle/solvers/problem/eigen_problem.hpp>
+#include <heddle/solvers/problem/monitor.hpp>
+#include <heddle/solvers/problem/options.hpp>
+#include <heddle/solvers/problem/result.hpp>
+
+namespace heddle {
+
+/// Whether the eigenvalues up to the last wanted one are counted after a solve.
+enum class Certify {
+  automatic,  ///< where that costs little, or where the solver may have missed a pair
+  inertia,    ///< always
+  no,         ///< never
+};
+
+/// `Certify::automatic` counts up to this order, whatever the solve has cost.
+inline constexpr Index kAlwaysCounted = 5000;
+
+/// The options of `certified`: those of the solve, and whether to count.
+struct CertifyOptions : EigenOptions {
+  Certify certify = Certify::automatic;
+};
+
+/// Counts the eigenvalues of A x = λ B x up to the last of the `nev` that a solve for an end of the
+/// spectrum has found, and finds those that the solve has missed.
+///
+/// By Sylvester's law of inertia, A − sB has as many negative pivots as there are eigenvalues below
+/// s. s lies beyond the last found value. If more eigenvalues than the found ones lie on its near
+/// side, as where `nev` cuts copies of an eigenvalue, a second s lies just before the last value:
+/// within the tolerance or 10⁻⁶ of it, or within the error bounds of the values. As many
+/// eigenvalues as found values are a proof, and `completeness` of the result is `inertia`, proven.
+/// More of them mean that pairs are missing: `nearest_eigenpairs` then computes all pairs up to s,
+/// and the wanted ones among these replace `found`. If it does not converge, the status is
+/// `verification_failed`, or that of a limit which ended it.
+///
+/// For constraints Y with C = BY, the eigenvalues of the constrained problem below s are counted as
+/// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth). Pairs missing
+/// from such a problem are not computed.
+///
+/// `automatic` counts for orders up to 5000, where a factor costs less than a tenth of the solve by
+/// an estimate, and where a solve without an inverse has met rows of A that are 10³ times smaller
+/// than ‖A‖₁. The factor must fit into the memory of `inverse`. Only results that have converged
+/// and are not proven to be complete are counted. B must be positive definite, or positive
+/// semidefinite with xᵀA x > 0 in its null space.
+///
+/// `inverse` holds the matrices of `problem`. Its last factor belongs to some s afterwards.
+/// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, 3.3; Haynsworth, Linear Algebra
+/// Appl. 1 (1968) 73; Grimes, Lewis, Simon, SIAM J. Matrix Anal. Appl. 15 (1994) 228.
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> certified(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                              IndefiniteInverse<T, Ctx>& inverse,
+                                              const CertifyOptions& options,
+                                              EigenResult<T, typename Ctx::Space> found,
+                                              const Monitor& monitor = {});
+
+}  // namespace heddle

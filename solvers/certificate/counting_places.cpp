@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <cmath>
+#include <heddle/solvers/certificate/counting_places.hpp>
+#include <limits>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+/// The distance of a place from the last value, in units of the mean distance of the values.
+constexpr double kPart = 0.05;
+
+/// The same without such a distance: a part of the last value, or of ‖A‖/‖B‖ for a zero.
+constexpr double kPartOfValue = 1e-2;
+constexpr double kPartOfScale = 1e-11;
+
+/// The factors on these distances in later attempts.
+constexpr double kBeyond[CountingPlaces::kAttempts] = {1, 1.6, 8, 64};
+constexpr double kBefore[CountingPlaces::kAttempts] = {1, 30, 900, 27000};
+
+/// A place is this many times farther from each value than the bound of its error.
+constexpr double kMargin = 2;
+
+/// A count at a place that lies nearer to the last value than this part of it is a proof.
+constexpr double kDigits = 1e-6;
+
+}  // namespace
+
+CountingPlaces::CountingPlaces(std::vector<double> keys, double error, double tolerance,
+                               double scale)
+    : keys_(std::move(keys)), error_(kMargin * error), scale_(scale) {
+  const double last = std::abs(keys_.back());
+  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+  error_ = std::max(error_, kRounding * last);
+  alike_ = std::max(tolerance * last, 2 * error_);
+}
+
+bool CountingPlaces::usable() const noexcept {
+  return std::isfinite(error_) && std::isfinite(keys_.front()) && std::isfinite(keys_.back());
+}
+
+CountingPlace CountingPlaces::beyond(int attempt) const noexcept {
+  const double last = keys_.back();
+  const auto distances = static_cast<double>(keys_.size() - 1);
+  double part = keys_.size() > 1 ? kPart * (last - keys_.front()) / distances : 0;
+  if (part <= alike_) {
+    part = std::max({alike_, kPartOfValue * std::abs(last), kPartOfScale * scale_});
+  }
+  return {last + kBeyond[attempt] * part, std::ssize(keys_), true};
+}
+
+std::optional<CountingPlace> CountingPlaces::before(int attempt) const noexcept {
+  const double last = keys_.back();
+  const double edge = last - kBefore[attempt] * alike_;
+  double widest = 0;
+  CountingPlace place;
+  for (std::size_t i = keys_.size(); i-- > 0 && keys_[i] >= edge;) {
+    const double lower = i > 0 ? std::max(keys_[i - 1], edge) : edge;
+    const double gap = keys_[i] - lower;
+    if (gap <= widest) continue;
+    widest = gap;
+    place = {keys_[i] - gap / 2, static_cast<Index>(i), false};
+  }
+  if (widest < 2 * error_) return std::nullopt;
+  place.proves = last - place.key <= std::max(alike_, kDigits * std::abs(last));
+  return place;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/dense_solve.hpp>
+#include <heddle/solvers/iteration/error_norms.hpp>
+#include <heddle/solvers/iteration/require.hpp>
+#include <heddle/solvers/lanczos/slices/slice_sizes.hpp>
+#include <heddle/solvers/lanczos/slices/solve.hpp>
+#include <heddle/solvers/problem/padded_columns.hpp>
+
+namespace heddle {
+namespace {
+
+/// The most pairs that a slice takes at once, unless copies of one value are more.
+constexpr Index kMostAtOnce = 600;
+
+/// Throws `InvalidArgument`, naming both sides, where the arguments do not fit together.
+template <Scalar T, class Ctx>
+void check_sliced(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<T, Ctx>& inverse,
+                  const IntervalOptions& options) {
+  const detail::Require require{"sliced_eigenpairs"};
+  require(problem.A != nullptr, "the problem has no A");
+  const Index n = problem.A->row_range().global;
+  require(n >= 1 && problem.A->rows() == n && problem.A->cols() == n,
+          "A must be square with all rows in this process, it is {}x{}", problem.A->rows(),
+          problem.A->cols());
+  detail::require_square<T, Ctx>(require, "B", n, problem.B);
+  detail::require_square<T, Ctx>(require, "the inverse", n, &inverse);
+  require(problem.constraints.cols() == 0, "constraints are not taken, there are {}",
+          problem.constraints.cols());
+  require(options.lower <= options.upper,  // false for NaN
+          "the ends of the interval must be in ascending order, they are {} and {}", options.lower,
+          options.upper);
+  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
+          options.nev);
+  detail::require_eigen_options(require, options);
+  detail::require_no_checkpoint(require, options);
+}
+
+}  // namespace
+
+double sliced_memory_bytes(const IntervalOptions& options, Index n, Index pairs, bool pencil,
+                           std::size_t scalar_size) {
+  NearestOptions slice;
+  slice.block_size = options.block_size;
+  slice.nev = std::min(pairs, kMostAtOnce);
+  const Index all = n <= detail::kDenseOrder ? n : pairs;
+  const auto p = static_cast<double>(all);
+  const double columns =
+      detail::padded_columns(all, scalar_size) + detail::error_norm_columns(pencil, scalar_size);
+  return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
+         std::max(nearest_memory_bytes(slice, n, pencil, scalar_size), 8 * 6 * p * p);
+}
+
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> sliced_eigenpairs(Ctx& context,
+                                                      const EigenProblem<T, Ctx>& problem,
+                                                      IndefiniteInverse<T, Ctx>& inverse,
+                                                      const IntervalOptions& options,
+                                                      const Monitor& monitor) {
+  check_sliced(problem, inverse, options);
+  IntervalOptions complete = options;
+  if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
+  return detail::SliceSolve<T, Ctx>(context, problem, inverse, complete, monitor).run();
+}
+
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                           \
+  template EigenResult<T, typename Ctx::Space> sliced_eigenpairs(                            \
+      Ctx&, const EigenProblem<T, Ctx>&, IndefiniteInverse<T, Ctx>&, const IntervalOptions&, \
+      const Monitor&);
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
