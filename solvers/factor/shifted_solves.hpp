@@ -24,7 +24,7 @@ class ShiftedSolves {
   virtual void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
 };
 
-/// Solves by `indefinite_library` on the host, between which blocks are copied. A and B are read in
+/// Solves by `indefinite_library` on the host. Blocks are copied there and back. A and B are read in
 /// this call only. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
 template <Scalar T, class Ctx>
 std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
