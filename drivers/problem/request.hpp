@@ -1,9 +1,9 @@
 #pragma once
 
 #include <heddle/linalg/distributed/partition.hpp>
-#include <heddle/solvers/certificate/certificate.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
+#include <heddle/solvers/lanczos/certificate/certificate.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/problem/options.hpp>

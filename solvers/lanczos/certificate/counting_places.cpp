@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <heddle/solvers/certificate/counting_places.hpp>
+#include <heddle/solvers/lanczos/certificate/counting_places.hpp>
 #include <limits>
 #include <utility>
 

@@ -2,7 +2,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/packet.hpp>
-#include <heddle/solvers/certificate/eigenvalue_count.hpp>
+#include <heddle/solvers/lanczos/certificate/eigenvalue_count.hpp>
 
 namespace heddle::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <heddle/linalg/blocks/row_maxima.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/packet.hpp>
-#include <heddle/solvers/certificate/stiffness.hpp>
+#include <heddle/solvers/lanczos/certificate/stiffness.hpp>
 
 namespace heddle::detail {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <heddle/solvers/certificate/counting_places.hpp>
+#include <heddle/solvers/lanczos/certificate/counting_places.hpp>
 
 namespace heddle::detail {
 namespace {

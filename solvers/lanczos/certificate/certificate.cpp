@@ -5,10 +5,10 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/certificate/certificate.hpp>
-#include <heddle/solvers/certificate/counting_places.hpp>
-#include <heddle/solvers/certificate/eigenvalue_count.hpp>
-#include <heddle/solvers/certificate/stiffness.hpp>
+#include <heddle/solvers/lanczos/certificate/certificate.hpp>
+#include <heddle/solvers/lanczos/certificate/counting_places.hpp>
+#include <heddle/solvers/lanczos/certificate/eigenvalue_count.hpp>
+#include <heddle/solvers/lanczos/certificate/stiffness.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <optional>
 #include <utility>

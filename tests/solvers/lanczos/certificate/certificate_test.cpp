@@ -4,8 +4,8 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/certificate/certificate.hpp>
-#include <heddle/solvers/certificate/eigenvalue_count.hpp>
+#include <heddle/solvers/lanczos/certificate/certificate.hpp>
+#include <heddle/solvers/lanczos/certificate/eigenvalue_count.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <numeric>
 #include <optional>
