@@ -15,6 +15,9 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
+/// With this many refuted claims, a dense solve follows where it may.
+constexpr Index kMostRefuted = 2;
+
 /// Searches for missing pairs that find none, after which a result is not proven.
 constexpr Index kMostSearches = 8;
 
@@ -97,8 +100,8 @@ Claim NearestSolve<T, Ctx>::claim() {
     lenient_ =
         may_pass && strictness_ < 1 && verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) {
-      strictness_ *= 0.1;
-      return Claim::refuted;
+      strictness_ *= kStricter;
+      return ++refuted_ < kMostRefuted || give_up() ? Claim::refuted : Claim::none;
     }
   }
   return count() ? Claim::confirmed : Claim::none;
@@ -124,9 +127,10 @@ bool NearestSolve<T, Ctx>::count() {
     const Index expected = counts->between();
     const Index known = verification_.inside(*ends);
     proven_ = known == expected;
+    mismatch_ = !proven_;
     pairs_.numbers = *counts;
     if (proven_) return bounds_hold(*ends);
-    return known >= expected || !search_for(expected - known, known);
+    return known >= expected || (!search_for(expected - known, known) && give_up());
   }
   return true;
 }
@@ -138,6 +142,8 @@ bool NearestSolve<T, Ctx>::bounds_hold(const CountedInterval& ends) {
   pairs_.counted = ends;
   const EigenConvergence convergence = lenient_ ? convergence_.at_rounding() : convergence_;
   if (verification_.judge(convergence).confirmed()) return true;
+  lenient_ = pairs_.whole && verification_.judge(convergence_.at_rounding()).confirmed();
+  if (lenient_) return true;
   strictness_ *= kStricter;
   proven_ = false;
   factor_again();

@@ -14,6 +14,7 @@ enum class AfterNearest {
   thick_restart,
   grow,        ///< new start with a larger basis, because the leading pairs do not settle
   search,      ///< a random block searches for pairs that the count shows to be missing
+  whole_space,  ///< a dense solve, because the pairs do not converge
   move_shift,  ///< new start with another s, because s is so near to an eigenvalue that rounding
                ///< spoils other pairs
 };
@@ -47,19 +48,26 @@ class NearestSolve {
  private:
   // The steps of the loop.
   void plan();
-  bool solve_dense();
+  void solve_whole();
   bool cycle_ends();
   void ritz();
   void restart();
   void finish();
 
+  void approach();
   bool place_shift(double first_step);
+  double unit() const;
+  Index settled_beyond_limit() const;
   void start();
   void thick_restart();
   void search();
-  void move_shift();
+  bool move_shift();
   bool shift_is_too_near() const;
   bool stalls();
+  bool whole_may_follow() const;
+  bool give_up();
+  void end_if_lost(const FrontStatus& status);
+  void end_without_pairs();
   void grow();
   void make_storage(Index pairs);
   void take_given();
@@ -90,10 +98,12 @@ class NearestSolve {
   EigenConvergence convergence_;
   StagnationTest stagnation_;
   std::optional<NearestStorage<T, Ctx>> s_;
-  std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
+  std::optional<PencilInverse<T, Ctx>> F_;
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
   Index wanted_ = 0;            // pairs of the result
+  Index on_side_ = 0;           // the most pairs on the wanted side of s
+  Index refuted_ = 0;           // claims
   Index missed_ = 0;            // pairs that the last count has shown to be missing
   Index searches_ = 0;          // for missing pairs, in turn, that have found none
   Index known_at_search_ = -1;  // pairs that were there when the last search began
@@ -104,7 +114,9 @@ class NearestSolve {
   bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
   bool moved_ = false;  // whether s is not σ
+  bool far_ = false;    // whether σ has moved to the end of the spectrum
   bool proven_ = false;
+  bool mismatch_ = false;  // whether the last count has contradicted the pairs
   std::string trouble_;
 };
 

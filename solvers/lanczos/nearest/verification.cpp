@@ -94,7 +94,6 @@ template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_others() {
   others_.clear();
   other_widths_.clear();
-  if (pairs_.dense) return;
   list_ends();
   std::vector<std::size_t> rest;
   for (std::size_t j = 0; j < pairs_.ritz_values.size(); ++j) {
@@ -143,7 +142,6 @@ void NearestVerification<T, Ctx>::list_ends() {
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::bound_errors() {
   own_errors_.clear();
-  if (pairs_.dense) return;
   const LanczosRitz& ritz = s_->ritz;
   bounds_.clear();
   for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
@@ -180,9 +178,7 @@ Verdict NearestVerification<T, Ctx>::judge(const EigenConvergence& convergence) 
   std::vector<double> near = others_, widths = other_widths_;
   near.insert(near.end(), ends_.begin(), ends_.end());
   widths.insert(widths.end(), end_widths_.begin(), end_widths_.end());
-  Neighbours neighbours{.values = near, .residuals = widths, .solved = !pairs_.dense};
-  if (pairs_.dense) neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
-  neighbours.dense = pairs_.dense;
+  Neighbours neighbours{.values = near, .residuals = widths, .solved = true};
   neighbours.own_bounds = own_errors_;
   return s_->verifier.judge(convergence, neighbours);
 }
