@@ -16,7 +16,7 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 constexpr double kStricter = 0.1;
 
 /// With this many refuted claims, a dense solve follows where it may.
-constexpr Index kMostRefuted = 2;
+constexpr Index kRefutedBefore = 2;
 
 /// Searches for missing pairs that find none, after which a result is not proven.
 constexpr Index kMostSearches = 8;
@@ -101,7 +101,7 @@ Claim NearestSolve<T, Ctx>::claim() {
         may_pass && strictness_ < 1 && verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) {
       strictness_ *= kStricter;
-      return ++refuted_ < kMostRefuted || give_up() ? Claim::refuted : Claim::none;
+      return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
     }
   }
   return count() ? Claim::confirmed : Claim::none;

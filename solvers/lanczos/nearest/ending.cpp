@@ -4,8 +4,8 @@
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/iteration/dense_solve.hpp>
+#include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <heddle/solvers/lanczos/nearest/whole_space.hpp>
 #include <limits>
@@ -94,8 +94,9 @@ void NearestSolve<T, Ctx>::solve_whole() {
   }
   wanted_ = std::min(wanted_, space.V().cols());
   if (wanted_ == 0) return end_without_pairs();
-  make_storage(wanted_);
-  if (inverse_.shift() != pairs_.shift && !factor_again()) return;
+  const Index block = nearest_block_size(options_, n_);
+  make_storage({n_, block, space.V().cols(), std::min(n_, wanted_ + block)});
+  if (!factor_again()) return;
   do {
     if (next_ == AfterNearest::move_shift && !move_shift()) return;
     s_->basis.reset(problem_.B, options_.seed);
@@ -109,7 +110,9 @@ void NearestSolve<T, Ctx>::solve_whole() {
     }
   } while (next_ == AfterNearest::move_shift);
   engine_.finish_iteration(*this, "solved as a dense problem");
-  engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
+  engine_.end(SolveStatus::stagnated,
+              mismatch_ ? "a count contradicts the dense solution"
+                        : "the dense solution is as good as the precision allows");
 }
 
 template <Scalar T, class Ctx>
@@ -167,9 +170,9 @@ void NearestSolve<T, Ctx>::write_reason() {
                                   wanted_, options_.nev);
   }
   if (far_) {
-    result_.reason += fmt::format(
-        "; sigma lies far beyond the spectrum, the same pairs are nearest to {:.3g}",
-        pairs_.target.sigma);
+    result_.reason +=
+        fmt::format("; sigma lies far beyond the spectrum, the same pairs are nearest to {:.3g}",
+                    pairs_.target.sigma);
   }
   if (moved_) {
     result_.reason += fmt::format(

@@ -20,14 +20,20 @@ constexpr double kLargestStep = 0.1;
 template <Scalar T>
 constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
 
+/// The same where the basis spans the range of B, so that errors of F are the only ones.
+template <Scalar T>
+constexpr double kWidestInWhole = sizeof(T) == sizeof(double) ? 1e10 : 1e4;
+
 /// The distance of a moved s from the eigenvalue that it was too near to, as a part of the distance
 /// of the last wanted value.
 constexpr double kBeside = 1e-2;
 
-/// A σ of this many times ‖A‖/‖B‖ may lie far beyond the spectrum. It moves to a number that is at
-/// most kFarther times nearer to it than needed. No eigenvalue may lie between σ and kBeyond σ.
-constexpr double kFar = 1e3;
+/// A σ of this many times ‖A‖/‖B‖ may lie far beyond the spectrum. It moves to a number whose size
+/// is at most kFarther times that of the end of the spectrum, or kNearest times ‖A‖/‖B‖. No
+/// eigenvalue may lie between σ and kBeyond σ.
+constexpr double kFar = 10;
 constexpr double kFarther = 16;
+constexpr double kNearest = 1e-15;
 constexpr double kBeyond = 0x1p20;
 
 }  // namespace
@@ -44,7 +50,8 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::approach() {
   double far = std::abs(options_.sigma);
   double near = convergence_.norm_A() / convergence_.norm_B();
-  if (options_.counts || !std::isfinite(far * kBeyond) || !(far > kFar * near)) return;
+  if (options_.counts || !(near > 0) || !(far > kFar * near)) return;
+  if (!std::isfinite(far * kBeyond)) return;
   const auto below = [&](double size) -> std::optional<Index> {
     if (!inverse_.factor(context_, std::copysign(size, options_.sigma))) return std::nullopt;
     return inverse_.below();
@@ -52,7 +59,7 @@ void NearestSolve<T, Ctx>::approach() {
   engine_.begin_stage("looking for the spectrum");
   const std::optional<Index> beyond = below(kBeyond * far);
   if (!beyond || below(far) != beyond) return;
-  near = std::max(near, std::numeric_limits<double>::min());
+  near = std::max(kNearest * near, std::numeric_limits<double>::min());
   if (below(near) == beyond) far = near;
   while (far > kFarther * near) {
     if (engine_.stop_requested()) return engine_.end_as_requested();
@@ -60,12 +67,11 @@ void NearestSolve<T, Ctx>::approach() {
     (below(middle) == beyond ? far : near) = middle;
   }
   pairs_.target.sigma = std::copysign(far, options_.sigma);
-  pairs_.target.rounding = convergence_.unresolved(pairs_.target.sigma);
-  pairs_.target.noise = pairs_.target.rounding;
+  pairs_.target.rounding = pairs_.target.noise = 0;
   far_ = true;
   // σ is a limit of one side, on which there is nothing, or of the other, on which there is all.
-  const bool none = options_.sigma > 0 ? options_.lower == options_.sigma
-                                       : options_.upper == options_.sigma;
+  const bool none =
+      options_.sigma > 0 ? options_.lower == options_.sigma : options_.upper == options_.sigma;
   if (none) end_without_pairs();
 }
 
@@ -73,7 +79,7 @@ void NearestSolve<T, Ctx>::approach() {
 /// there is none.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::place_shift(double first_step) {
-  const Target& target = pairs_.target;
+  Target& target = pairs_.target;
   const bool above = target.lower == target.sigma;
   const bool below = target.upper == target.sigma;
   double step = first_step;
@@ -86,6 +92,9 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
       moved_ = step > 0;
       engine_.begin_stage("factoring A - sigma B");
       if (inverse_.factor(context_, pairs_.shift)) {
+        const double rounding = convergence_.unresolved(pairs_.shift);
+        target.rounding = std::max(target.rounding, rounding);
+        if (!target.counted) target.noise = std::max(target.noise, rounding);
         if (below) on_side_ = inverse_.below();
         if (above) on_side_ = n_ - inverse_.below();
         return true;
@@ -107,14 +116,14 @@ bool NearestSolve<T, Ctx>::shift_is_too_near() const {
   const LanczosRitz& ritz = s_->ritz;
   const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
   const double least = std::abs(ritz.value(pairs_.leading.back()));
-  return std::ssize(pairs_.leading) == awaited() && largest > kWidest<T> * least;
+  const double widest = pairs_.whole ? kWidestInWhole<T> : kWidest<T>;
+  return std::ssize(pairs_.leading) == awaited() && largest > widest * least;
 }
 
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::move_shift() {
   const double sigma = pairs_.target.sigma;
-  const double last =
-      std::abs(pairs_.lambda_at(s_->ritz.value(pairs_.leading.back())) - sigma);
+  const double last = std::abs(pairs_.lambda_at(s_->ritz.value(pairs_.leading.back())) - sigma);
   return place_shift(std::max(kBeside * last, 2 * std::abs(pairs_.shift - sigma)));
 }
 
@@ -125,8 +134,8 @@ Index NearestSolve<T, Ctx>::settled_beyond_limit() const {
   Index count = 0;
   for (Index j = 0; j < s_->ritz.order(); ++j) {
     const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
-    const bool between = pairs_.target.lower == pairs_.target.sigma ? value > pairs_.shift
-                                                                     : value < pairs_.shift;
+    const bool between =
+        pairs_.target.lower == pairs_.target.sigma ? value > pairs_.shift : value < pairs_.shift;
     if (between && !pairs_.target.has(value) && settled(j)) ++count;
   }
   return count;

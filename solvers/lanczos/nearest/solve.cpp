@@ -87,15 +87,16 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
   wanted_ = options_.nev;
+  on_side_ = n_;
   if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
-  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
+  const NearestShape shape = shape_for(wanted_);
   F_.emplace(context_, inverse_, problem_.B, shape.block);
   approach();
   if (engine_.ended() || !place_shift(0)) return;
   wanted_ = std::min(wanted_, on_side_);
   if (wanted_ == 0) return end_without_pairs();
   if (n_ <= kDenseOrder || shape.max_basis == 0) return solve_whole();
-  make_storage(wanted_);
+  make_storage(shape_for(wanted_));
   if (problem_.constraints.cols() > 0) take_given();
   if (wanted_ == 0) return end_without_pairs();
   start();
@@ -103,6 +104,7 @@ void NearestSolve<T, Ctx>::plan() {
 
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::end_without_pairs() {
+  wanted_ = 0;
   proven_ = true;
   engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
 }
@@ -143,11 +145,16 @@ bool NearestSolve<T, Ctx>::wants_all() const {
 }
 
 template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::make_storage(Index pairs) {
+void NearestSolve<T, Ctx>::make_storage(const NearestShape& shape) {
   s_.reset();
-  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs + problem_.constraints.cols()),
-             problem_.B != nullptr);
+  s_.emplace(context_, rows_, shape, problem_.B != nullptr);
   s_->verifier.norms().prepare(context_, problem_);
+}
+
+/// The shape for `pairs` pairs next to the given ones.
+template <Scalar T, class Ctx>
+NearestShape NearestSolve<T, Ctx>::shape_for(Index pairs) const {
+  return nearest_shape(options_, n_, pairs + problem_.constraints.cols());
 }
 
 /// Starts from a random block that is orthogonal to the given and the locked vectors.
@@ -199,7 +206,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
     pairs_.leading.push_back(static_cast<Index>(j));
   }
-  wanted_ = std::min(wanted_, on_side_ - settled_beyond_limit());
+  wanted_ = std::min(wanted_, std::max<Index>(0, on_side_ - settled_beyond_limit()));
   const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(pairs_.locked));
   if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
   return true;
@@ -286,7 +293,7 @@ void NearestSolve<T, Ctx>::grow() {
     copy<T>(context_, s_->basis.locked_vectors().columns(first, locked), kept.columns(0, locked));
   }
   const Index pairs = std::max(locked + awaited(), std::min(s_->shape.max_basis, n_ / 2));
-  make_storage(pairs);
+  make_storage(shape_for(pairs));
   if (locked > 0)
     copy<T>(context_, std::as_const(kept).columns(0, locked), s_->X.columns(0, locked));
   start();
@@ -343,7 +350,7 @@ void NearestSolve<T, Ctx>::search() {
     }
     MultiVector<T, Space> kept(context_, rows_.local, pairs_.count);
     copy<T>(context_, s_->X.columns(0, pairs_.count), kept.view());
-    make_storage(needed);
+    make_storage(shape_for(needed));
     copy<T>(context_, std::as_const(kept).view(), s_->X.columns(0, pairs_.count));
     pairs_.verified = false;
   }

@@ -12,11 +12,11 @@ namespace heddle::detail {
 /// What may follow a cycle.
 enum class AfterNearest {
   thick_restart,
-  grow,        ///< new start with a larger basis, because the leading pairs do not settle
-  search,      ///< a random block searches for pairs that the count shows to be missing
+  grow,         ///< new start with a larger basis, because the leading pairs do not settle
+  search,       ///< a random block searches for pairs that the count shows to be missing
   whole_space,  ///< a dense solve, because the pairs do not converge
-  move_shift,  ///< new start with another s, because s is so near to an eigenvalue that rounding
-               ///< spoils other pairs
+  move_shift,   ///< new start with another s, because s is so near to an eigenvalue that rounding
+                ///< spoils other pairs
 };
 
 /// One solve of `nearest_eigenpairs`. The loop in `run` consists of the steps declared here.
@@ -69,7 +69,8 @@ class NearestSolve {
   void end_if_lost(const FrontStatus& status);
   void end_without_pairs();
   void grow();
-  void make_storage(Index pairs);
+  void make_storage(const NearestShape& shape);
+  NearestShape shape_for(Index pairs) const;
   void take_given();
   bool take_ritz_pairs();
   bool settled(Index j) const;

@@ -12,7 +12,7 @@ namespace heddle::detail {
 namespace {
 
 /// Eigenvalues of the scaled B that are rounding of 0, in units of nε times the largest one.
-constexpr double kRoundings = 10;
+constexpr double kRoundingsOfZero = 10;
 
 /// D with diagonals of D G D near 1, powers of 2. 1 where G has no positive diagonal.
 std::vector<double> scales_of(ConstSmallView<double, HostSpace> G) {
@@ -46,7 +46,8 @@ void WholeSpace<T, Ctx>::span_range(Ctx& context) {
   const Index n = rank_;
   const ConstSmallView<double, HostSpace> B = project(context, *B_, nullptr);
   const std::vector<double> scales = scales_of(B);
-  SmallMatrix<double, HostSpace> scaled(*host_, n, n), directions(*host_, n, n), sizes(*host_, n, 1);
+  SmallMatrix<double, HostSpace> scaled(*host_, n, n), directions(*host_, n, n),
+      sizes(*host_, n, 1);
   const SmallView<double, HostSpace> S = scaled.view(n, n);
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) {
@@ -57,7 +58,7 @@ void WholeSpace<T, Ctx>::span_range(Ctx& context) {
   const SmallView<double, HostSpace> mu = sizes.view(n, 1);
   DenseEigensolver dense(n);
   indefinite_ = dense.solve(S, mu, Q) != DenseFailure::none;
-  const double rounding = kRoundings * static_cast<double>(n) *
+  const double rounding = kRoundingsOfZero * static_cast<double>(n) *
                           static_cast<double>(std::numeric_limits<T>::epsilon()) * mu(n - 1, 0);
   indefinite_ = indefinite_ || !(mu(0, 0) >= -rounding);
   Index zeros = 0;
