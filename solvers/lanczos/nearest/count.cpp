@@ -16,6 +16,9 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
+/// With this many refuted claims, a dense solve follows where it may.
+constexpr Index kRefutedBefore = 2;
+
 }  // namespace
 
 /// A search for others is next where the basis shows fewer settled pairs between counted limits
@@ -57,8 +60,8 @@ Claim NearestSolve<T, Ctx>::claim() {
     lenient_ =
         may_pass && strictness_ < 1 && verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) {
-      strictness_ *= 0.1;
-      return Claim::refuted;
+      strictness_ *= kStricter;
+      return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
     }
   }
   return count() ? Claim::confirmed : Claim::none;
@@ -86,7 +89,8 @@ bool NearestSolve<T, Ctx>::count() {
         counts_at<T, Ctx>(context_, inverse_, options_, *ends);
     if (!counts) continue;
     const Index known = verification_.inside(*ends);
-    proven_ = known == counts->between();
+    mismatch_ = known != counts->between();
+    proven_ = !mismatch_;
     if (proven_) {
       pairs_.counted = ends;
       pairs_.numbers = *counts;
@@ -94,21 +98,49 @@ bool NearestSolve<T, Ctx>::count() {
       const Index given = std::count_if(pairs_.given.begin(), pairs_.given.end(),
                                         [&](double value) { return ends->has(value); });
       if (options_.counts) wanted_ = std::max(wanted_, known - given);
-      const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
-      if (verification_.judge(convergence).confirmed()) return true;
-      proven_ = false;
-      if (!inverse_.factor(context_, pairs_.shift)) {
-        engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-      }
-    } else if (known >= counts->between() || !missing_.begin(counts->between() - known, known)) {
-      return true;
-    } else {
-      next_ = AfterNearest::search;
+      return bounds_hold();
     }
+    if (known > counts->between()) return true;
+    if (!missing_.begin(counts->between() - known, known)) return give_up();
+    next_ = AfterNearest::search;
     strictness_ *= kStricter;
     return false;
   }
   return true;
+}
+
+/// Whether the errors of the values pass although other eigenvalues may lie just beyond the ends of
+/// the count. If not, the iteration goes on.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::bounds_hold() {
+  const EigenConvergence convergence = lenient_ ? convergence_.at_rounding() : convergence_;
+  if (verification_.judge(convergence).confirmed()) return true;
+  lenient_ = pairs_.whole && verification_.judge(convergence_.at_rounding()).confirmed();
+  if (lenient_) return true;
+  strictness_ *= kStricter;
+  proven_ = false;
+  factor_again();
+  return false;
+}
+
+/// Where A is definite and a full basis shows too few finite values, counts them. False if that
+/// ends the solve.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::take_finite() {
+  const bool lacks = std::ssize(pairs_.leading) < awaited() && s_->basis.full();
+  if (!pairs_.reciprocal || !lacks || pairs_.finite_counted) return true;
+  const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
+  wanted_ = std::min(wanted_, finite.value_or(wanted_));
+  if (wanted_ == 0) return end_without_pairs(), false;
+  return factor_again() && take_ritz_pairs();
+}
+
+/// Factors A − sB again after a count. Ends the solve if that fails.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::factor_again() {
+  if (inverse_.shift() == pairs_.shift || inverse_.factor(context_, pairs_.shift)) return true;
+  engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+  return false;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

@@ -12,10 +12,11 @@ namespace heddle::detail {
 /// What may follow a cycle.
 enum class AfterNearest {
   thick_restart,
-  grow,        ///< new start with a larger basis, because the leading pairs do not settle
-  search,      ///< a random block searches for pairs that the count shows to be missing
-  move_shift,  ///< new start with another s, because s is so near to an eigenvalue that rounding
-               ///< spoils other pairs
+  grow,         ///< new start with a larger basis, because the leading pairs do not settle
+  search,       ///< a random block searches for pairs that the count shows to be missing
+  whole_space,  ///< a dense solve, because the pairs do not converge
+  move_shift,   ///< new start with another s, because s is so near to an eigenvalue that rounding
+                ///< spoils other pairs
 };
 
 /// One solve of `nearest_eigenpairs`. The loop in `run` consists of the steps declared here.
@@ -49,25 +50,39 @@ class NearestSolve {
  private:
   // The steps of the loop.
   void plan();
-  bool solve_dense();
+  void solve_whole();
   bool cycle_ends();
   void ritz();
   void restart();
   void finish();
 
+  void approach();
   bool place_shift(double first_step);
+  double unit() const;
+  double rounding_at(double number) const;
+  Index settled_beyond_limit() const;
   void start();
   void thick_restart();
   void search();
-  void move_shift();
+  bool move_shift();
+  bool shift_is_too_near() const;
   bool stalls();
+  bool whole_may_follow() const;
+  bool give_up();
+  void end_if_lost(const FrontStatus& status);
+  void end_without_pairs();
   void grow();
-  void make_storage(Index pairs);
+  void make_storage(const NearestShape& shape);
+  NearestShape shape_for(Index pairs) const;
+  void take_given();
   bool take_ritz_pairs();
   bool settled(Index j) const;
   bool all_settled() const;
   Index awaited() const;
   bool count();
+  bool bounds_hold();
+  bool take_finite();
+  bool factor_again();
   void search_copies();
   void write_reason();
 
@@ -84,10 +99,12 @@ class NearestSolve {
   EigenConvergence convergence_;
   StagnationTest stagnation_;
   std::optional<NearestStorage<T, Ctx>> s_;
-  std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
+  std::optional<PencilInverse<T, Ctx>> F_;
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;  // pairs of the result
+  Index wanted_ = 0;   // pairs of the result
+  Index on_side_ = 0;  // the most pairs on the wanted side of s, with given ones
+  Index refuted_ = 0;  // claims
   MissingPairs missing_;
   double strictness_ = 1;
   double left_ = 0;          // decades of the residuals of leading pairs above settling
@@ -96,7 +113,9 @@ class NearestSolve {
   bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
   bool moved_ = false;  // whether s is not σ
+  bool far_ = false;    // whether σ has moved to the end of the spectrum
   bool proven_ = false;
+  bool mismatch_ = false;  // whether the last count has contradicted the pairs
   std::string trouble_;
 };
 

@@ -49,7 +49,7 @@ struct NearestPairs {
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
   std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
   Index count = 0;                     ///< columns of X with pairs
-  bool dense = false;                  ///< whether X holds all eigenvectors
+  bool whole = false;                  ///< whether the basis spans the range of B
   bool verified = false;               ///< whether X holds the pairs of the last cycle
   /// Ends between which a count has found no other eigenvalues than the measured and given ones.
   std::optional<CountedInterval> counted{};
