@@ -164,9 +164,6 @@ class EigenVerifier {
 
   std::span<const double> values() const noexcept { return values_; }
 
-  /// xᵀAx/xᵀBx of pair j, also where the order of `values` does not let them have it.
-  double rayleigh_quotient(std::size_t j) const noexcept { return values_[j] + corrections_[j]; }
-
   /// ‖A v − λ B v‖₂ / ‖v‖₂ of each pair.
   std::span<const double> residuals() const noexcept { return residuals_; }
 

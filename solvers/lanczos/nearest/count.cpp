@@ -28,7 +28,7 @@ void NearestSolve<T, Ctx>::search_copies() {
   if (pairs_.leading.empty() && pairs_.locked.empty()) return;
   const bool settled = std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                                    [&](Index j) { return this->settled(j); });
-  if (!options_.counts || !settled || std::ssize(pairs_.leading) >= awaited() ||
+  if (!options_.counts || !settled || std::ssize(pairs_.leading) >= missing_.awaited(wanted_) ||
       !pairs_.others_rest(s_->ritz)) {
     return;
   }
@@ -98,7 +98,14 @@ bool NearestSolve<T, Ctx>::count() {
       const Index given = std::count_if(pairs_.given.begin(), pairs_.given.end(),
                                         [&](double value) { return ends->has(value); });
       if (options_.counts) wanted_ = std::max(wanted_, known - given);
-      return bounds_hold();
+      const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
+      if (verification_.judge(convergence).confirmed()) return true;
+      lenient_ = pairs_.whole && verification_.judge(convergence_.at_rounding()).confirmed();
+      if (lenient_) return true;
+      strictness_ *= kStricter;
+      proven_ = false;
+      shift_.factor_again();
+      return false;
     }
     if (known > counts->between()) return true;
     if (!missing_.begin(counts->between() - known, known)) return give_up();
@@ -107,40 +114,6 @@ bool NearestSolve<T, Ctx>::count() {
     return false;
   }
   return true;
-}
-
-/// Whether the errors of the values pass although other eigenvalues may lie just beyond the ends of
-/// the count. If not, the iteration goes on.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::bounds_hold() {
-  const EigenConvergence convergence = lenient_ ? convergence_.at_rounding() : convergence_;
-  if (verification_.judge(convergence).confirmed()) return true;
-  lenient_ = pairs_.whole && verification_.judge(convergence_.at_rounding()).confirmed();
-  if (lenient_) return true;
-  strictness_ *= kStricter;
-  proven_ = false;
-  factor_again();
-  return false;
-}
-
-/// Where A is definite and a full basis shows too few finite values, counts them. False if that
-/// ends the solve.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::take_finite() {
-  const bool lacks = std::ssize(pairs_.leading) < awaited() && s_->basis.full();
-  if (!pairs_.reciprocal || !lacks || pairs_.finite_counted) return true;
-  const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
-  wanted_ = std::min(wanted_, finite.value_or(wanted_));
-  if (wanted_ == 0) return end_without_pairs(), false;
-  return factor_again() && take_ritz_pairs();
-}
-
-/// Factors A − sB again after a count. Ends the solve if that fails.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::factor_again() {
-  if (inverse_.shift() == pairs_.shift || inverse_.factor(context_, pairs_.shift)) return true;
-  engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-  return false;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

@@ -52,7 +52,7 @@ template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::stagnated() {
   if (next_ != AfterNearest::thick_restart) return false;
   if (!stagnation_.stagnated(result_.iterations, worst_, convergence_.noise_floor())) return false;
-  if (std::ssize(pairs_.leading) < awaited()) return give_up();
+  if (std::ssize(pairs_.leading) < missing_.awaited(wanted_)) return give_up();
   if (!verification_.measure_best(convergence_, true).confirmed()) {
     lenient_ = verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) return give_up();
@@ -62,16 +62,11 @@ bool NearestSolve<T, Ctx>::stagnated() {
   return true;
 }
 
-/// Whether a dense solve may still find what the iteration has not found.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::whole_may_follow() const {
-  return !pairs_.whole && dense_solve_may_follow(n_, options_.dense_bytes, sizeof(T));
-}
-
-/// Whether the iteration ends without its pairs. If not, a dense solve is next.
+/// Whether the iteration ends without its pairs. If not, a dense solve is next, which may still
+/// find what the iteration has not found.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::give_up() {
-  if (!whole_may_follow()) return true;
+  if (pairs_.whole || !dense_solve_may_follow(n_, options_.dense_bytes, sizeof(T))) return true;
   next_ = AfterNearest::whole_space;
   return false;
 }
@@ -81,6 +76,7 @@ bool NearestSolve<T, Ctx>::give_up() {
 /// in the place of B.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::solve_whole() {
+  next_ = AfterNearest::thick_restart;
   pairs_.whole = true;
   pairs_.verified = false;
   pairs_.locked.clear();
@@ -99,11 +95,10 @@ void NearestSolve<T, Ctx>::solve_whole() {
   if (wanted_ == 0) return end_without_pairs();
   const Index held = wanted_ + block + problem_.constraints.cols();
   make_storage({n_, block, space.V().cols(), std::min(n_, held)});
-  take_given();
   if (wanted_ == 0) return end_without_pairs();
-  if (!factor_again()) return;
+  if (!shift_.factor_again()) return;
   do {
-    if (next_ == AfterNearest::move_shift && !move_shift()) return;
+    if (next_ == AfterNearest::move_shift && !shift_.move(s_->ritz)) return;
     s_->basis.reset(measured_.B, options_.seed);
     s_->basis.set_whole(context_, space.V(), space.project(context_, *F_));
     ritz();
@@ -112,7 +107,7 @@ void NearestSolve<T, Ctx>::solve_whole() {
     mismatch_ = options_.counts && std::ssize(pairs_.leading) < wanted_;
     if (!mismatch_) wanted_ = std::min(wanted_, std::ssize(pairs_.leading));
     if (wanted_ == 0) return end_without_pairs();
-    if (shift_is_too_near()) next_ = AfterNearest::move_shift;
+    if (shift_.is_too_near(s_->ritz, wanted_)) next_ = AfterNearest::move_shift;
   } while (next_ == AfterNearest::move_shift);
   engine_.finish_iteration(*this, "solved as a dense problem");
   engine_.end(SolveStatus::stagnated,
@@ -163,12 +158,12 @@ void NearestSolve<T, Ctx>::write_reason() {
     result_.reason += fmt::format("; {} {}eigenvalues lie on this side of sigma, {} were wanted",
                                   wanted_, pairs_.reciprocal ? "finite " : "", options_.nev);
   }
-  if (far_) {
+  if (shift_.far()) {
     result_.reason +=
         fmt::format("; sigma lies far beyond the spectrum, the same pairs are nearest to {:.3g}",
                     pairs_.target.sigma);
   }
-  if (moved_) {
+  if (shift_.moved()) {
     result_.reason += fmt::format(
         "; sigma is so near to an eigenvalue that A - sigma B was factored at {:.17g} instead",
         pairs_.shift);

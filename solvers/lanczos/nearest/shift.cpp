@@ -4,9 +4,8 @@
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/nearest/counts.hpp>
-#include <heddle/solvers/lanczos/nearest/solve.hpp>
+#include <heddle/solvers/lanczos/nearest/shift.hpp>
 
-/// The number s at which A − sB is factored.
 namespace heddle::detail {
 namespace {
 
@@ -39,8 +38,14 @@ constexpr double kBeyond = 0x1p20;
 
 }  // namespace
 
+double rounding_near(double number, const EigenConvergence& convergence,
+                     const NearestOptions& options) {
+  if (options.definite == Definite::A) return convergence.noise_floor() * std::abs(number);
+  return convergence.norm_B() > 0 ? convergence.unresolved(number) : 0;
+}
+
 template <Scalar T, class Ctx>
-double NearestSolve<T, Ctx>::unit() const {
+double NearestShift<T, Ctx>::unit() const {
   const double sigma = pairs_.target.sigma;
   double size = convergence_.scale(sigma) / convergence_.norm_B();
   if (pairs_.reciprocal) {
@@ -49,32 +54,23 @@ double NearestSolve<T, Ctx>::unit() const {
   return size > 0 && std::isfinite(size) ? size : 1;
 }
 
-/// The size of the rounding errors of values near `number`.
 template <Scalar T, class Ctx>
-double NearestSolve<T, Ctx>::rounding_at(double number) const {
-  if (options_.definite == Definite::A) return convergence_.noise_floor() * std::abs(number);
-  return convergence_.norm_B() > 0 ? convergence_.unresolved(number) : 0;
-}
-
-/// Moves a σ far beyond the spectrum, where differences λ − σ have no digits of λ, to the end of
-/// the spectrum, from which the same pairs are the nearest ones.
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::approach() {
+bool NearestShift<T, Ctx>::approach() {
   double far = std::abs(options_.sigma);
   double near = convergence_.norm_A() / convergence_.norm_B();
-  if (options_.counts || pairs_.reciprocal || !(near > 0) || !(far > kFar * near)) return;
-  if (!std::isfinite(far * kBeyond)) return;
+  if (options_.counts || pairs_.reciprocal || !(near > 0) || !(far > kFar * near)) return true;
+  if (!std::isfinite(far * kBeyond)) return true;
   const auto below = [&](double size) -> std::optional<Index> {
     if (!inverse_.factor(context_, std::copysign(size, options_.sigma))) return std::nullopt;
     return inverse_.below();
   };
   engine_.begin_stage("looking for the spectrum");
   const std::optional<Index> beyond = below(kBeyond * far);
-  if (!beyond || below(far) != beyond) return;
+  if (!beyond || below(far) != beyond) return true;
   near = std::max(kNearest * near, std::numeric_limits<double>::min());
   if (below(near) == beyond) far = near;
   while (far > kFarther * near) {
-    if (engine_.stop_requested()) return engine_.end_as_requested();
+    if (engine_.stop_requested()) return engine_.end_as_requested(), true;
     const double middle = std::sqrt(far) * std::sqrt(near);
     (below(middle) == beyond ? far : near) = middle;
   }
@@ -82,15 +78,11 @@ void NearestSolve<T, Ctx>::approach() {
   pairs_.target.rounding = pairs_.target.noise = 0;
   far_ = true;
   // σ is a limit of one side, on which there is nothing, or of the other, on which there is all.
-  const bool none =
-      options_.sigma > 0 ? options_.lower == options_.sigma : options_.upper == options_.sigma;
-  if (none) end_without_pairs();
+  return options_.sigma > 0 ? options_.lower != options_.sigma : options_.upper != options_.sigma;
 }
 
-/// Chooses s, at σ for a `first_step` of 0, else that far from it or farther. Ends the solve if
-/// there is none.
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::place_shift(double first_step) {
+bool NearestShift<T, Ctx>::place(double first_step) {
   Target& target = pairs_.target;
   const bool above = target.lower == target.sigma;
   const bool below = target.upper == target.sigma;
@@ -105,10 +97,10 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
       moved_ = step > 0;
       engine_.begin_stage("factoring A - sigma B");
       if (inverse_.factor(context_, pairs_.shift)) {
-        const double rounding = rounding_at(pairs_.shift);
+        const double rounding = rounding_near(pairs_.shift, convergence_, options_);
         target.rounding = std::max(target.rounding, rounding);
         if (!target.counted) target.noise = std::max(target.noise, rounding);
-        on_side_ = most_between<T, Ctx>(inverse_, options_, n_);
+        most_ = most_between<T, Ctx>(inverse_, options_, inverse_.rows());
         return true;
       }
       if (step == 0) break;
@@ -121,38 +113,29 @@ bool NearestSolve<T, Ctx>::place_shift(double first_step) {
   return false;
 }
 
-/// Whether the first θ is so large that rounding spoils other leading pairs.
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::shift_is_too_near() const {
-  if (pairs_.leading.empty()) return false;
-  const LanczosRitz& ritz = s_->ritz;
+bool NearestShift<T, Ctx>::is_too_near(const LanczosRitz& ritz, Index awaited) const {
+  if (pairs_.leading.empty() || std::ssize(pairs_.leading) != awaited) return false;
   const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double least = std::abs(ritz.value(pairs_.leading.back()));
   const double widest = pairs_.whole ? kWidestInWhole<T> : kWidest<T>;
-  return std::ssize(pairs_.leading) == awaited() && largest > widest * least;
+  return largest > widest * std::abs(ritz.value(pairs_.leading.back()));
 }
 
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::move_shift() {
+bool NearestShift<T, Ctx>::move(const LanczosRitz& ritz) {
   const double sigma = pairs_.target.sigma;
-  const double last = std::abs(pairs_.lambda_at(s_->ritz.value(pairs_.leading.back())) - sigma);
-  return place_shift(std::max(kBeside * last, 2 * std::abs(pairs_.shift - sigma)));
+  const double last = std::abs(pairs_.lambda_at(ritz.value(pairs_.leading.back())) - sigma);
+  return place(std::max(kBeside * last, 2 * std::abs(pairs_.shift - sigma)));
 }
 
-/// The number of settled pairs between a limit and the s beyond it. `on_side_` includes them.
 template <Scalar T, class Ctx>
-Index NearestSolve<T, Ctx>::settled_beyond_limit() const {
-  if (on_side_ == n_) return 0;
-  const auto [first, last] = std::minmax(pairs_.shift, pairs_.target.sigma);
-  Index count = 0;
-  for (Index j = 0; j < s_->ritz.order(); ++j) {
-    const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
-    if (first < value && value < last && !pairs_.target.has(value) && settled(j)) ++count;
-  }
-  return count;
+bool NearestShift<T, Ctx>::factor_again() {
+  if (inverse_.shift() == pairs_.shift || inverse_.factor(context_, pairs_.shift)) return true;
+  engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
+  return false;
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
+#define HEDDLE_INSTANTIATE(T, Ctx) template class NearestShift<T, Ctx>;
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -71,9 +71,10 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
       convergence_(convergence_of(measured_, options)),
-      pairs_{.target = target_of(options, rounding_at(options.sigma)),
+      pairs_{.target = target_of(options, rounding_near(options.sigma, convergence_, options)),
              .reciprocal = options.definite == Definite::A},
-      verification_(context, measured_, pairs_, s_, F_) {}
+      verification_(context, measured_, pairs_, s_, F_),
+      shift_(context, inverse, options, convergence_, pairs_, engine_) {}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
@@ -97,22 +98,20 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
   wanted_ = options_.nev;
-  on_side_ = n_;
   if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
   if (pairs_.reciprocal) {
     engine_.begin_stage("factoring A");
     trouble_ = not_definite<T, Ctx>(context_, inverse_);
     if (!trouble_.empty()) return engine_.end(SolveStatus::indefinite, trouble_);
   }
-  const NearestShape shape = shape_for(wanted_);
+  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
   F_.emplace(context_, inverse_, problem_.B, shape.block);
-  approach();
-  if (engine_.ended() || !place_shift(0)) return;
-  wanted_ = std::min(wanted_, on_side_);
+  const bool may_exist = shift_.approach();
+  if (engine_.ended() || (may_exist && !shift_.place(0))) return;
+  wanted_ = may_exist ? std::min(wanted_, shift_.most_on_side()) : 0;
   if (wanted_ == 0) return end_without_pairs();
   if (n_ <= kDenseOrder || shape.max_basis == 0) return solve_whole();
   make_storage(shape);
-  take_given();
   if (wanted_ == 0) return end_without_pairs();
   start();
 }
@@ -131,20 +130,10 @@ void NearestSolve<T, Ctx>::end_without_pairs() {
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
   if (status.indefinite) {
-    if (whole_may_follow()) return solve_whole();
+    if (!give_up()) return solve_whole();
     engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
   } else if (!status.finite) {
     engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
-  }
-}
-
-/// Measures the values of the given vectors. They are not wanted again.
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::take_given() {
-  if (problem_.constraints.cols() == 0) return;
-  if (pairs_.given.empty()) verification_.take_given();
-  if (options_.counts) {
-    wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
   }
 }
 
@@ -153,12 +142,9 @@ void NearestSolve<T, Ctx>::make_storage(const NearestShape& shape) {
   s_.reset();
   s_.emplace(context_, rows_, shape, measured_.B != nullptr);
   s_->verifier.norms().prepare(context_, measured_);
-}
-
-/// The shape for `pairs` pairs next to the given ones.
-template <Scalar T, class Ctx>
-NearestShape NearestSolve<T, Ctx>::shape_for(Index pairs) const {
-  return nearest_shape(options_, n_, pairs + problem_.constraints.cols());
+  verification_.take_given();
+  if (!options_.counts) return;
+  wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
 }
 
 /// Starts from a random block that is orthogonal to the given and the locked vectors.
@@ -186,18 +172,12 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
   const double step = inverse_.factor_entries() * static_cast<double>(s_->shape.block);
   // Of copies of a value, a search finds a block at a time.
   const bool copies = options_.counts && missing_.count > 0;
-  const Index least = (copies ? 1 : awaited()) + s_->shape.block;
+  const Index least = (copies ? 1 : missing_.awaited(wanted_)) + s_->shape.block;
   if (basis.order() < least || 5 * k * k * k > step || !take_ritz_pairs()) return false;
   if (all_settled()) return true;
   return copies && !pairs_.leading.empty() && pairs_.others_rest(s_->ritz) &&
          std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                      [&](Index j) { return settled(j); });
-}
-
-/// The number of pairs that the basis is to show in addition to the locked ones.
-template <Scalar T, class Ctx>
-Index NearestSolve<T, Ctx>::awaited() const {
-  return missing_.count > 0 ? missing_.count : wanted_;
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -217,8 +197,16 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
     pairs_.leading.push_back(static_cast<Index>(j));
   }
-  wanted_ = std::min(wanted_, std::max<Index>(0, on_side_ - settled_beyond_limit()));
-  const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(pairs_.locked));
+  // Beyond a limit, s counts the values between both, too.
+  Index most_on_side = shift_.most_on_side();
+  const auto [first, last] = std::minmax(pairs_.shift, pairs_.target.sigma);
+  for (Index j = 0; j < s_->ritz.order(); ++j) {
+    const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
+    if (first < value && value < last && !pairs_.target.has(value) && settled(j)) --most_on_side;
+  }
+  wanted_ = std::min(wanted_, std::max<Index>(0, most_on_side));
+  const Index most =
+      std::min(missing_.awaited(wanted_), s_->shape.pairs - std::ssize(pairs_.locked));
   if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
   return true;
 }
@@ -229,7 +217,8 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
   constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
   // The factor is exact for a matrix that differs from A − sB by rounding errors of its size.
-  const double growth = pairs_.reciprocal ? 1 : std::max(1.0, unit() * std::abs(ritz.value(j)));
+  const double growth =
+      pairs_.reciprocal ? 1 : std::max(1.0, shift_.unit() * std::abs(ritz.value(j)));
   const double rounding = kRoundings * kEpsilon * largest * growth;
   const double fine = strictness_ * kSettled * std::sqrt(options_.tolerance);
   return ritz.residual(j) <= std::max(fine * std::abs(ritz.value(j)), rounding);
@@ -237,7 +226,7 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
 
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::all_settled() const {
-  return std::ssize(pairs_.leading) >= awaited() &&
+  return std::ssize(pairs_.leading) >= missing_.awaited(wanted_) &&
          std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                      [&](Index j) { return settled(j); });
 }
@@ -248,15 +237,18 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  if (!take_finite()) {
-    if (!engine_.ended())
-      engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
-    return;
+  const bool lacks = std::ssize(pairs_.leading) < missing_.awaited(wanted_) && s_->basis.full();
+  if (pairs_.reciprocal && lacks && !pairs_.finite_counted) {
+    const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
+    wanted_ = std::min(wanted_, finite.value_or(wanted_));
+    if (wanted_ == 0) return end_without_pairs();
+    if (!shift_.factor_again()) return;
+    take_ritz_pairs();
   }
   if (wanted_ == 0) return end_without_pairs();
-  next_ = shift_is_too_near() ? AfterNearest::move_shift
-          : stalls()          ? AfterNearest::grow
-                              : AfterNearest::thick_restart;
+  next_ = shift_.is_too_near(s_->ritz, missing_.awaited(wanted_)) ? AfterNearest::move_shift
+          : stalls()                                              ? AfterNearest::grow
+                                                                  : AfterNearest::thick_restart;
 }
 
 template <Scalar T, class Ctx>
@@ -265,7 +257,7 @@ void NearestSolve<T, Ctx>::restart() {
     case AfterNearest::search:
       return search();
     case AfterNearest::move_shift:
-      if (move_shift()) start();
+      if (shift_.move(s_->ritz)) start();
       return;
     case AfterNearest::grow:
       return grow();
@@ -287,7 +279,8 @@ bool NearestSolve<T, Ctx>::stalls() {
     const double fine = kSettled * std::sqrt(options_.tolerance) * std::abs(s_->ritz.value(j));
     left += 1 + std::max(0.0, std::log10(s_->ritz.residual(j) / fine));
   }
-  left += kMissingDecades * static_cast<double>(awaited() - std::ssize(pairs_.leading));
+  left +=
+      kMissingDecades * static_cast<double>(missing_.awaited(wanted_) - std::ssize(pairs_.leading));
   if (left < kProgress * left_) {
     left_ = left;
     last_progress_ = result_.iterations;
@@ -305,8 +298,9 @@ void NearestSolve<T, Ctx>::grow() {
     const auto first = std::ssize(pairs_.given);
     copy<T>(context_, s_->basis.locked_vectors().columns(first, locked), kept.columns(0, locked));
   }
-  const Index pairs = std::max(locked + awaited(), std::min(s_->shape.max_basis, n_ / 2));
-  make_storage(shape_for(pairs));
+  const Index pairs =
+      std::max(locked + missing_.awaited(wanted_), std::min(s_->shape.max_basis, n_ / 2));
+  make_storage(nearest_shape(options_, n_, pairs + problem_.constraints.cols()));
   if (locked > 0)
     copy<T>(context_, std::as_const(kept).columns(0, locked), s_->X.columns(0, locked));
   start();
@@ -356,19 +350,19 @@ void NearestSolve<T, Ctx>::search() {
   if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
     const NearestShape larger = nearest_shape(options_, n_, held);
     if (larger.max_basis == 0) {
-      if (whole_may_follow()) return solve_whole();
+      if (!give_up()) return solve_whole();
       trouble_ =
           fmt::format("{} eigenvalues lie as near to sigma, more than a basis holds", needed);
       return engine_.end(SolveStatus::max_iterations, trouble_);
     }
     MultiVector<T, Space> kept(context_, rows_.local, pairs_.count);
     copy<T>(context_, s_->X.columns(0, pairs_.count), kept.view());
-    make_storage(shape_for(needed));
+    make_storage(larger);
     copy<T>(context_, std::as_const(kept).view(), s_->X.columns(0, pairs_.count));
     pairs_.verified = false;
   }
   pairs_.leading.clear();
-  if (factor_again()) start();
+  if (shift_.factor_again()) start();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

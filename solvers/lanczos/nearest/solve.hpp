@@ -2,7 +2,7 @@
 
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
-#include <heddle/solvers/lanczos/nearest/verification.hpp>
+#include <heddle/solvers/lanczos/nearest/shift.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,33 +56,19 @@ class NearestSolve {
   void restart();
   void finish();
 
-  void approach();
-  bool place_shift(double first_step);
-  double unit() const;
-  double rounding_at(double number) const;
-  Index settled_beyond_limit() const;
   void start();
   void thick_restart();
   void search();
-  bool move_shift();
-  bool shift_is_too_near() const;
   bool stalls();
-  bool whole_may_follow() const;
   bool give_up();
   void end_if_lost(const FrontStatus& status);
   void end_without_pairs();
   void grow();
   void make_storage(const NearestShape& shape);
-  NearestShape shape_for(Index pairs) const;
-  void take_given();
   bool take_ritz_pairs();
   bool settled(Index j) const;
   bool all_settled() const;
-  Index awaited() const;
   bool count();
-  bool bounds_hold();
-  bool take_finite();
-  bool factor_again();
   void search_copies();
   void write_reason();
 
@@ -102,8 +88,8 @@ class NearestSolve {
   std::optional<PencilInverse<T, Ctx>> F_;
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
+  NearestShift<T, Ctx> shift_;
   Index wanted_ = 0;   // pairs of the result
-  Index on_side_ = 0;  // the most pairs on the wanted side of s, with given ones
   Index refuted_ = 0;  // claims
   MissingPairs missing_;
   double strictness_ = 1;
@@ -112,8 +98,6 @@ class NearestSolve {
   double worst_ = 0;         // scaled residual of the leading pairs
   bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
-  bool moved_ = false;  // whether s is not σ
-  bool far_ = false;    // whether σ has moved to the end of the spectrum
   bool proven_ = false;
   bool mismatch_ = false;  // whether the last count has contradicted the pairs
   std::string trouble_;

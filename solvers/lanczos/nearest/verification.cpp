@@ -84,12 +84,15 @@ bool MissingPairs::begin(Index missed, Index there) {
 
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::take_given() {
+  if (!pairs_.given.empty()) return;
   const ConstBlockView<T, Space> X = problem_.constraints;
   EigenVerifier<T, Ctx>& verifier = s_->verifier;
-  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
-  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
-  for (std::size_t j = 0; j < verifier.values().size(); ++j) {
-    pairs_.given.push_back(pairs_.measured(verifier.rayleigh_quotient(j)));
+  const std::vector<double> zero(1);
+  // The values of several vectors would have to be in order.
+  for (Index j = 0; j < X.cols(); ++j) {
+    verifier.set_values(zero);
+    verifier.measure(context_, problem_, X.columns(j, 1), s_->product.view(), s_->basis.scratch());
+    pairs_.given.push_back(pairs_.measured(verifier.values().front()));
   }
 }
 

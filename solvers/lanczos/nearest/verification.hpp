@@ -84,6 +84,9 @@ struct MissingPairs {
   /// Whether a search for `missed` pairs has prospects, with `there` pairs known, and takes it for
   /// begun.
   bool begin(Index missed, Index there);
+
+  /// The number of pairs that the basis is to show in addition to the locked ones.
+  Index awaited(Index wanted) const noexcept { return count > 0 ? count : wanted; }
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
@@ -105,7 +108,7 @@ class NearestVerification {
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
 
-  /// Measures the values of the constraints, which are eigenvectors known already.
+  /// Measures the values of the constraints, which are eigenvectors known already, once.
   void take_given();
 
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
