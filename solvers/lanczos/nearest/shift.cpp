@@ -28,6 +28,10 @@ constexpr double kWidestInWhole = sizeof(T) == sizeof(double) ? 1e10 : 1e4;
 /// of the last wanted value.
 constexpr double kBeside = 1e-2;
 
+/// Where σ has no certain factor, an eigenvalue that is apart from it by up to so many times the
+/// rounding errors of values counts as σ, which lies on both sides.
+constexpr double kNotApart = 10;
+
 /// A σ of this many times ‖A‖/‖B‖ may lie far beyond the spectrum. It moves to a number whose size
 /// is at most kFarther times that of the end of the spectrum, or kNearest times ‖A‖/‖B‖. No
 /// eigenvalue may lie between σ and kBeyond σ.
@@ -99,7 +103,8 @@ bool NearestShift<T, Ctx>::place(double first_step) {
       if (inverse_.factor(context_, pairs_.shift)) {
         const double rounding = rounding_near(pairs_.shift, convergence_, options_);
         target.rounding = std::max(target.rounding, rounding);
-        if (!target.counted) target.noise = std::max(target.noise, rounding);
+        const double noise = moved_ ? kNotApart * rounding : rounding;
+        if (!target.counted) target.noise = std::max(target.noise, noise);
         most_ = most_between<T, Ctx>(inverse_, options_, inverse_.rows());
         return true;
       }
