@@ -6,7 +6,7 @@ namespace heddle::apps {
 Config load_config(const std::string& subject, const std::vector<Setting>& settings,
                    const std::vector<std::string>& overrides, SolverType solver) {
   GivenConfig given = read_subject(subject, solver);
-  for (const Setting& setting : settings) apply_setting(given.tree, setting);
+  apply_settings(given.tree, settings);
   for (const std::string& assignment : overrides) apply_override(given.tree, assignment);
   return resolve_config(given.tree, solver, given.name);
 }

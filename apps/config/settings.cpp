@@ -196,6 +196,10 @@ std::string describe(const Setting& setting) {
                      fmt::join(setting.words, " "));
 }
 
+Origin origin_of(const Setting& setting) {
+  return {std::make_shared<const ConfigSource>(ConfigSource{describe(setting), {}, false})};
+}
+
 }  // namespace
 
 void apply_override(ConfigNode& tree, std::string_view assignment) {
@@ -266,13 +270,18 @@ Setting setting_of(const FrequencyOption& option, const std::vector<std::string>
 
 void apply_setting(ConfigNode& tree, const Setting& setting) {
   const KeySpec& key = *setting.key;
-  const auto source =
-      std::make_shared<const ConfigSource>(ConfigSource{describe(setting), {}, false});
-  set_value(tree, key.path, ValueBuilder({source}).value(key, setting.words));
-  if (key.option_sets.empty()) return;
-  const std::size_t equals = key.option_sets.find('=');
-  set_value(tree, key.option_sets.substr(0, equals),
-            ValueBuilder({source}).scalar(key.option_sets.substr(equals + 1)));
+  set_value(tree, key.path, ValueBuilder(origin_of(setting)).value(key, setting.words));
+}
+
+void apply_settings(ConfigNode& tree, const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings) {
+    const std::string_view also = setting.key->option_sets;
+    if (also.empty()) continue;
+    const std::size_t equals = also.find('=');
+    set_value(tree, also.substr(0, equals),
+              ValueBuilder(origin_of(setting)).scalar(also.substr(equals + 1)));
+  }
+  for (const Setting& setting : settings) apply_setting(tree, setting);
 }
 
 }  // namespace heddle::apps

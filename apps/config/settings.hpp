@@ -44,10 +44,14 @@ std::vector<FrequencyOption> frequency_options(SolverType solver);
 /// The setting of the key to the squares. Throws `InvalidArgument` for words that are no numbers.
 Setting setting_of(const FrequencyOption& option, const std::vector<std::string>& words);
 
-/// Sets the value of `setting` in `tree`, and the other key that the option sets. A matrix may be
-/// given as a file or as NAME:SIZE,SIZE, as `detail::names_generator` distinguishes them. A section
-/// that accepts one of several keys is given as KEY:VALUE, or KEY:VALUE,VALUE for a list, unless a
-/// file has this name. Files are relative to the current folder.
+/// Sets the value of `setting` in `tree`. A matrix may be given as a file or as NAME:SIZE,SIZE, as
+/// `detail::names_generator` distinguishes them. A section that accepts one of several keys is
+/// given as KEY:VALUE, or KEY:VALUE,VALUE for a list, unless a file has this name. Files are
+/// relative to the current folder.
 void apply_setting(ConfigNode& tree, const Setting& setting);
+
+/// Sets the values of all `settings` in `tree`. Before them, it sets the other keys that their
+/// options set, so that an option for such a key keeps its value.
+void apply_settings(ConfigNode& tree, const std::vector<Setting>& settings);
 
 }  // namespace heddle::apps

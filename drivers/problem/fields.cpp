@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <heddle/drivers/problem/fields.hpp>
+#include <type_traits>
 
 namespace heddle::detail {
 namespace {
@@ -13,7 +14,8 @@ std::string range_text(const Range<Number>& range) {
   if (range.open && high) return fmt::format("above {} and below {}", range.low, range.high);
   if (range.open) return fmt::format("above {}", range.low);
   if (low && high) return fmt::format("from {} to {}", range.low, range.high);
-  return low ? fmt::format("of at least {}", range.low) : "of any size";
+  if (low) return fmt::format("of at least {}", range.low);
+  return std::is_floating_point_v<Number> ? "that is finite" : "of any size";
 }
 
 }  // namespace

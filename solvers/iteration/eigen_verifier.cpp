@@ -219,13 +219,10 @@ void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
     const auto pair = static_cast<std::size_t>(j);
     return values_[pair] + corrections_[pair];
   };
-  bool ascending = true;
-  bool descending = true;
+  const bool ascending = k == 0 || values_.front() <= values_[static_cast<std::size_t>(k - 1)];
   for (Index j = 1; j < k; ++j) {
-    ascending = ascending && corrected(j - 1) <= corrected(j);
-    descending = descending && corrected(j - 1) >= corrected(j);
+    if (ascending ? corrected(j - 1) > corrected(j) : corrected(j - 1) < corrected(j)) return;
   }
-  if (!ascending && !descending) return;
   for (Index j = 0; j < k; ++j) values_[static_cast<std::size_t>(j)] = corrected(j);
   std::fill(corrections_.begin(), corrections_.end(), 0.0);
 }
@@ -306,7 +303,8 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     const double lambda = values_[j];
     const ValueErrors errors = errors_of(j, convergence, neighbours);
     const RowSizes rows = sizes_of_rows(convergence, j);
-    const EigenConvergence local = convergence.in_rows(neighbours.solved ? rows.sum : rows.A);
+    const EigenConvergence local =
+        convergence.in_rows(neighbours.solved ? std::max(rows.sum, rows.A) : rows.A);
     const bool zero =
         convergence.bounds_values() &&
         local.is_zero(lambda, std::min(residuals_[j], errors.iteration * convergence.norm_B()));

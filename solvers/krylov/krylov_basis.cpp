@@ -170,6 +170,15 @@ void KrylovBasis<T, Ctx>::lock(Ctx& context, ConstBlock X) {
 }
 
 template <Scalar T, class Ctx>
+void KrylovBasis<T, Ctx>::set_whole(Ctx& context, ConstBlock X,
+                                    ConstSmallView<double, HostSpace> whole) {
+  clear();
+  copy<T>(context, X, V_.columns(0, X.cols()));
+  projected_.set_whole(whole);
+  fetched_ = true;
+}
+
+template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::keep_locked(Ctx& context, std::span<const Index> order) {
   assert(this->order() == 0 && std::ssize(order) <= locked_);
   const Index kept = std::ssize(order);

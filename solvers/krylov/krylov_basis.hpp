@@ -95,6 +95,11 @@ class KrylovBasis {
   /// must be empty.
   void lock(Ctx& context, ConstBlock X);
 
+  /// V ← X, n×k with XᵀBX = I and k ≤ max_basis, T ← `whole`, k×k, and S ← 0, for a span of X that
+  /// F maps to itself. There is no front, so that only `V` and `projected` may follow before a
+  /// reset.
+  void set_whole(Ctx& context, ConstBlock X, ConstSmallView<double, HostSpace> whole);
+
   /// Keeps only the locked vectors in `order`, in that order. V must be empty.
   void keep_locked(Ctx& context, std::span<const Index> order);
 

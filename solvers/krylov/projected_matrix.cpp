@@ -38,6 +38,17 @@ void ProjectedMatrix::append() noexcept {
   order_ += block_;
 }
 
+void ProjectedMatrix::set_whole(ConstSmallView<double, HostSpace> whole) noexcept {
+  order_ = whole.rows;
+  first_coupled_ = 0;
+  const SmallView<double, HostSpace> all = this->all();
+  for (Index j = 0; j < order_; ++j) {
+    for (Index i = 0; i < order_; ++i) all(i, j) = 0.5 * (whole(i, j) + whole(j, i));
+  }
+  const SmallView<double, HostSpace> column = this->column();
+  for (Index j = 0; j < block_; ++j) std::fill_n(&column(0, j), column.rows, 0.0);
+}
+
 void ProjectedMatrix::restart(ConstSmallView<double, HostSpace> Z,
                               ConstSmallView<double, HostSpace> theta) {
   const Index l = Z.cols;

@@ -43,6 +43,9 @@ class ProjectedMatrix {
   /// Appends the front to V: T ← [T S; Sᵀ V₊ᵀBFV₊].
   void append() noexcept;
 
+  /// T ← `whole`, k×k, and S ← 0: F maps the span of V to itself.
+  void set_whole(ConstSmallView<double, HostSpace> whole) noexcept;
+
   /// V ← V Z: T ← ZᵀTZ = diag(θ), S ← ZᵀS. Z k×l, theta l×1.
   void restart(ConstSmallView<double, HostSpace> Z, ConstSmallView<double, HostSpace> theta);
 

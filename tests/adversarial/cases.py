@@ -141,12 +141,16 @@ class Chooser:
         if problem.interval:
             case.program = "block_lanczos"
             return self.narrow_interval(case, problem)
+        if problem.nearest:
+            return self.nearest(case, problem)
         if case.program == "auto":
             return None
         if self.chance(0.3):
             case.solver["block_size"] = self.between(1, min(n, 12))
         if case.program == "block_lanczos" and problem.B is None and self.chance(0.15):
             return self.interval(case, problem)
+        if case.program == "block_lanczos" and self.chance(0.2):
+            return self.nearest(case, problem)
         if case.program == "lobpcg":
             self.lobpcg(case, problem)
         elif self.chance(0.4):
@@ -237,6 +241,31 @@ class Chooser:
                            nev=min(len(values), last - first + 1 + self.between(0, 3)))
         if case.precision == "mixed":
             case.precision = "double"
+
+    def nearest(self, case, problem):
+        """A number on an eigenvalue, next to one, in a gap, between the ends, or beyond them."""
+        case.program = "block_lanczos"
+        if case.precision == "mixed":
+            case.precision = "double"
+        values = np.zeros(1)
+        if not problem.refuse:
+            values = truth.spectrum(problem.A, problem.B, coarse=problem.coarse).values
+        if len(values) == 0:
+            values = np.zeros(1)
+        i = self.between(0, len(values) - 1)
+        on, after = float(values[i]), float(values[min(i + 1, len(values) - 1)])
+        span = float(values[-1] - values[0]) or abs(on) or 1.0
+        share, sign = float(10.0 ** self.rng.uniform(-12, 0)), self.one_of(-1.0, 1.0)
+        places = [on, on, on + sign * share * span, on + sign * share * abs(on),
+                  (on + after) / 2, on + share * (after - on),
+                  float(values[0]) + span * self.rng.random(), 0.0,
+                  float(values[0]) - share * span, float(values[-1]) + share * span,
+                  on + sign * span / share]
+        sigma = places[self.between(0, len(places) - 1)]
+        if case.solver.get("criterion") == "absolute":
+            del case.solver["criterion"], case.solver["tolerance"]
+        case.solver.update(which="nearest", sigma=sigma if np.isfinite(sigma) else 1.0,
+                           side=self.one_of("both", "both", "above", "below"))
 
     def triplets(self, case):
         case.program = self.one_of("lobpcg", "block_lanczos")

@@ -21,6 +21,7 @@ class Pairs:
     bounds: np.ndarray | None
     marks: np.ndarray | None  # pairs marked as limited by rounding
     interval: tuple | None
+    sigma: float | None
     reach: float  # the largest bound of a value that is marked as within it of an end
     unit: float  # an absolute tolerance is this many times as large here
     norm_A: float = 0.0
@@ -43,6 +44,7 @@ class Pairs:
                       np.ldexp(X, B.exponent // 2), None if bounds is None else scaled(bounds),
                       np.array(marks, dtype=bool) if isinstance(marks, list) else None,
                       None if interval is None else tuple(scaled(interval)),
+                      float(scaled(case.solver["sigma"])) if case.which == "nearest" else None,
                       largest_marked(scaled(bounds), result) if interval else 0.0,
                       float(np.ldexp(1.0, -A.exponent)) if A.exponent < 1000 else 0.0)
         pairs.norm_A = np.max(np.sum(np.abs(A.matrix), axis=0), initial=0.0)
@@ -68,7 +70,7 @@ def eigenpairs(case, problem, outcome):
     if case.constraints is not None:
         C = vectors(case.constraints, problem, case.seed)
         A, B, Z = truth.constrained(A, B, C)
-    spectrum = truth.spectrum(A, B)
+    spectrum = truth.spectrum(A, B, problem.coarse)
     if Z is not None and len(spectrum.values) > 0:
         spectrum.errors = spectrum.errors + truth.reduction_errors(pairs.A, pairs.B, Z, spectrum)
     shape = (len(pairs.A), len(pairs.theta))
@@ -87,6 +89,8 @@ def eigenpairs(case, problem, outcome):
     findings += orthogonality_findings(case, pairs, sizes)
     if Z is not None:
         findings += constraint_findings(case, pairs, C)
+    if pairs.sigma is not None and not outcome.result["completeness"]["proven"]:
+        findings.append(doubtful("unproven", "no count shows that no pair is missing"))
     return findings + value_findings(case, pairs, spectrum, allowed)
 
 
@@ -139,6 +143,8 @@ def wanted_ranges(case, pairs, spectrum):
     one where eigenvalues lie at the ends of an interval. Values beyond them are right only as far as
     the bounds of marked values reach."""
     count, finite = len(pairs.theta), len(spectrum.values)
+    if pairs.sigma is not None:
+        return nearest_ranges(case, pairs, spectrum)
     if pairs.interval is None:
         right = min(case.nev, finite)
         first = 0 if case.which == "smallest" else finite - right
@@ -149,6 +155,30 @@ def wanted_ranges(case, pairs, spectrum):
     ends = range(int(np.sum(values <= b - margin)), int(np.sum(values <= b + margin)) + 1)
     exact = [(first, count) for first in firsts if first + count in ends]
     return exact or [(firsts[0], ends[-1] - firsts[0])]
+
+
+def nearest_ranges(case, pairs, spectrum):
+    """The ranges of true eigenvalues that are the nearest ones to sigma, up to ties to rounding and
+    to the tolerance."""
+    values, sigma, count = spectrum.values, pairs.sigma, len(pairs.theta)
+    side = case.solver.get("side", "both")
+    rounding = 200 * case.epsilon * (pairs.norm_A + abs(sigma) * pairs.norm_B) / spectrum.beta
+    slack = spectrum.errors + rounding + case.tolerance * np.abs(values)
+    beyond = {"both": np.full(len(values), -np.inf), "above": sigma - values, "below": values - sigma}[side]
+    surely, perhaps = np.flatnonzero(beyond < -slack), np.flatnonzero(beyond <= slack)
+    least, most = (min(case.nev, len(places)) for places in (surely, perhaps))
+    distances = np.abs(values - sigma)
+    ranges = []
+    if least <= count <= most:
+        for first in range(perhaps[0] if count else 0, len(values) - count + 1):
+            inside = np.arange(first, first + count)
+            outside = np.setdiff1d(surely, inside)
+            if count and not np.all(np.isin(inside, perhaps)):
+                continue
+            farthest = np.max(distances[inside] - slack[inside], initial=0.0)
+            if count == 0 or np.all(distances[outside] + slack[outside] >= farthest):
+                ranges.append((first, count))
+    return ranges or [(0, least)]
 
 
 def value_findings(case, pairs, spectrum, allowed):
@@ -163,6 +193,8 @@ def value_findings(case, pairs, spectrum, allowed):
         return [wrong("count", f"{count} values, {right[0][1]} are right")]
     direction = order if case.which != "largest" else order[::-1]
     findings = []
+    if pairs.sigma is not None:
+        uncertain = 0.0
     if np.any(np.abs(pairs.theta[direction] - pairs.theta) > uncertain):
         findings.append(wrong("order", "the values are not in order"))
     choices = [(spectrum.values[first:first + count], spectrum.errors[first:first + count])

@@ -47,17 +47,18 @@ class Scaled:
         return Scaled(np.ldexp(np.asarray(given, dtype=np.float64), -exponent), exponent)
 
 
-def spectrum(A, B=None):
-    """All finite eigenvalues of a symmetric pencil with B = I or B semidefinite."""
+def spectrum(A, B=None, coarse=False):
+    """All finite eigenvalues of a symmetric pencil with B = I or B semidefinite. `coarse`: those of
+    double precision, with the errors that this leaves."""
     scaled_A = Scaled.of(A)
     scaled_B = Scaled(np.eye(len(A))) if B is None else Scaled.of(B)
     found = Spectrum(np.empty(0), np.empty(0), beta=np.inf)
     for rows in parts(scaled_A.matrix, scaled_B.matrix):
         block = np.ix_(rows, rows)
         if B is None:
-            part = standard(scaled_A.matrix[block])
+            part = standard(scaled_A.matrix[block], coarse)
         else:
-            part = pencil(scaled_A.matrix[block], scaled_B.matrix[block])
+            part = pencil(scaled_A.matrix[block], scaled_B.matrix[block], coarse)
         found = found.joined(part)
     order = np.argsort(found.values, kind="stable")
     shift = scaled_A.exponent - scaled_B.exponent
@@ -81,14 +82,17 @@ def parts(A, B):
     return [np.flatnonzero(labels == part) for part in range(count)]
 
 
-def standard(A):
+def standard(A, coarse=False):
     """Eigenvalues of one connected symmetric matrix."""
     if len(A) == 1:
         return Spectrum(A[0].copy(), np.zeros(1))
-    values, vectors = dense_eigh(A)
+    if coarse:
+        values = scipy.linalg.eigh(A, eigvals_only=True, driver="ev")
+    else:
+        values, vectors = dense_eigh(A)
     size = max(abs(values[0]), abs(values[-1]))
     errors = np.full(len(A), SAFETY * len(A) * EPS * size)
-    if errors[0] <= 1e-10 * np.min(np.abs(values)):
+    if coarse or errors[0] <= 1e-10 * np.min(np.abs(values)):
         return Spectrum(values, errors)
     values, errors = refined(A, None, vectors, 1.0)
     graded = graded_values(A)
@@ -137,14 +141,16 @@ def refined(A, B, vectors, beta):
 
 
 def product(M, N):
-    """M N in long double, from exact products of slices of 22 bits in double precision (Ozaki,
-    Ogita, Oishi, Rump 2012). Inner dimension up to 512."""
+    """M N in long double, from exact products of slices of 22 bits in double precision, with sums
+    over up to 512 terms (Ozaki, Ogita, Oishi, Rump 2012)."""
     left = slices(np.asarray(M, dtype=np.longdouble))
     right = [piece.T for piece in slices(np.asarray(N, dtype=np.longdouble).T)]
     total = np.zeros((left[0].shape[0], right[0].shape[1]), dtype=np.longdouble)
     for depth in (2, 1, 0):  # the small ones first
         for i in range(depth + 1):
-            total += left[i] @ right[depth - i]
+            for first in range(0, left[0].shape[1], 512):
+                inner = slice(first, first + 512)
+                total += left[i][:, inner] @ right[depth - i][inner]
     return total
 
 
@@ -226,10 +232,10 @@ def graded_pencil(A, B):
     return values, relative * values
 
 
-def pencil(A, B):
+def pencil(A, B, coarse=False):
     """Finite eigenvalues of one connected pencil with B positive semidefinite."""
     masses, directions = dense_eigh(B)
-    graded = graded_pencil(A, B)
+    graded = None if coarse else graded_pencil(A, B)
     if graded is not None:
         hidden = masses[0] <= 1e-8 * masses[-1]  # LAPACK does not tell tiny masses from zeros
         if hidden or np.max(graded[1] / graded[0]) <= 1e-10:
@@ -239,6 +245,10 @@ def pencil(A, B):
     if np.any(zero):
         return semidefinite_pencil(A, masses, directions, zero)
     beta = masses[0]
+    if coarse:
+        values = scipy.linalg.eigh(A, B, eigvals_only=True, driver="gv")
+        size = np.max(np.sum(np.abs(A), axis=0)) + np.max(np.abs(values)) * masses[-1]
+        return Spectrum(values, np.full(len(A), SAFETY * len(A) * EPS * size / beta), beta)
     # Slices of 22 bits are those of whole columns: rows of tiny masses would take all of them.
     scale = np.exp2(np.round(np.log2(np.diag(B)) / 2))
     A, B = (M / scale[:, None] / scale[None, :] for M in (A, B))

@@ -120,9 +120,32 @@ TEST(Settings, IntervalsRightHandSidesAndGeneratedMasses) {
   EXPECT_EQ(config_of({{"problem.mass", {"-"}}}).problem.mass->path, "-");
 }
 
+/// An option that sets another key, too, leaves what an option for this key says.
+TEST(Settings, AnEndOfTheSpectrumDoesNotGoWithANumberInIt) {
+  EXPECT_EQ(config_of({{"solver.sigma", {"2.5"}}}).request.sigma, 2.5);
+  for (const std::string end : {"smallest", "largest"}) {
+    try {
+      config_of({{"solver.which", {end}}, {"solver.sigma", {"2.5"}}});
+      ADD_FAILURE() << end;
+    } catch (const ConfigError& error) {
+      EXPECT_STREQ(error.what(),
+                   "--sigma 2.5: solver.sigma does not go with an end of the spectrum, use which: "
+                   "nearest");
+    }
+  }
+  EXPECT_THROW(config_of({{"solver.which", {"interval"}}, {"solver.sigma", {"2.5"}}}), ConfigError);
+  EXPECT_THROW(config_of({{"solver.which", {"smallest"}}, {"solver.interval", {"1", "2"}}}),
+               ConfigError);
+}
+
 TEST(Settings, WrongValuesNameTheOption) {
   EXPECT_EQ(error_of("solver.nev", {"0"}),
             "--nev 0: solver.nev: expected an integer of at least 1, got '0'");
+  for (const std::string word : {"nan", "inf"}) {
+    EXPECT_EQ(
+        error_of("solver.sigma", {word}),
+        "--sigma " + word + ": solver.sigma: expected a number that is finite, got '" + word + "'");
+  }
   EXPECT_EQ(error_of("solver.which", {"smalest"}),
             "--which smalest: solver.which: expected smallest, largest, interval or nearest, got "
             "'smalest' (did you mean 'smallest'?)");

@@ -16,6 +16,9 @@ constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
+/// With this many refuted claims, a dense solve follows where it may.
+constexpr Index kRefutedBefore = 2;
+
 }  // namespace
 
 /// A search for others is next where the basis shows fewer settled pairs between counted limits
@@ -25,7 +28,7 @@ void NearestSolve<T, Ctx>::search_copies() {
   if (pairs_.leading.empty() && pairs_.locked.empty()) return;
   const bool settled = std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                                    [&](Index j) { return this->settled(j); });
-  if (!options_.counts || !settled || std::ssize(pairs_.leading) >= awaited() ||
+  if (!options_.counts || !settled || std::ssize(pairs_.leading) >= missing_.awaited(wanted_) ||
       !pairs_.others_rest(s_->ritz)) {
     return;
   }
@@ -57,8 +60,8 @@ Claim NearestSolve<T, Ctx>::claim() {
     lenient_ =
         may_pass && strictness_ < 1 && verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) {
-      strictness_ *= 0.1;
-      return Claim::refuted;
+      strictness_ *= kStricter;
+      return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
     }
   }
   return count() ? Claim::confirmed : Claim::none;
@@ -86,7 +89,8 @@ bool NearestSolve<T, Ctx>::count() {
         counts_at<T, Ctx>(context_, inverse_, options_, *ends);
     if (!counts) continue;
     const Index known = verification_.inside(*ends);
-    proven_ = known == counts->between();
+    mismatch_ = known != counts->between();
+    proven_ = !mismatch_;
     if (proven_) {
       pairs_.counted = ends;
       pairs_.numbers = *counts;
@@ -96,15 +100,16 @@ bool NearestSolve<T, Ctx>::count() {
       if (options_.counts) wanted_ = std::max(wanted_, known - given);
       const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
       if (verification_.judge(convergence).confirmed()) return true;
+      lenient_ = pairs_.whole && verification_.judge(convergence_.at_rounding()).confirmed();
+      if (lenient_) return true;
+      strictness_ *= kStricter;
       proven_ = false;
-      if (!inverse_.factor(context_, pairs_.shift)) {
-        engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-      }
-    } else if (known >= counts->between() || !missing_.begin(counts->between() - known, known)) {
-      return true;
-    } else {
-      next_ = AfterNearest::search;
+      shift_.factor_again();
+      return false;
     }
+    if (known > counts->between()) return true;
+    if (!missing_.begin(counts->between() - known, known)) return give_up();
+    next_ = AfterNearest::search;
     strictness_ *= kStricter;
     return false;
   }

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
+#include <heddle/solvers/lanczos/nearest/whole_space.hpp>
 #include <limits>
 #include <utility>
 
@@ -20,30 +22,19 @@ IterationRecord NearestSolve<T, Ctx>::record() {
   result_.eigenvalues.clear();
   result_.residuals.clear();
   worst_ = 0;
-  if (pairs_.dense) {
-    now.active_columns = n_;
-    for (const std::size_t j : verification_.best(wanted_)) {
-      result_.eigenvalues.push_back(verification_.values()[j]);
-      result_.residuals.push_back(
-          convergence_.scaled_residual(s_->verifier.values()[j], s_->verifier.residuals()[j]));
-      if (s_->verifier.passed()[j]) ++now.converged;
-    }
-  } else {
-    now.active_columns = s_->shape.block;
-    now.converged = std::ssize(pairs_.locked);
-    bool leads = true;
-    for (const Index j : pairs_.leading) {
-      // The residual that one more product with F leaves, see `refine`.
-      const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
-      const double measured = pairs_.measured(value);
-      const double ratio = (pairs_.reciprocal ? measured : 1) / s_->ritz.value(j);
-      const double residual =
-          std::sqrt(convergence_.norm_B()) * s_->ritz.residual(j) * ratio * ratio;
-      result_.eigenvalues.push_back(value);
-      result_.residuals.push_back(convergence_.scaled_residual(measured, residual));
-      leads = leads && settled(j);
-      if (leads) ++now.converged;
-    }
+  now.active_columns = pairs_.whole ? n_ : s_->shape.block;
+  now.converged = std::ssize(pairs_.locked);
+  bool leads = true;
+  for (const Index j : pairs_.leading) {
+    // The residual that one more product with F leaves, see `refine`.
+    const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
+    const double measured = pairs_.measured(value);
+    const double ratio = (pairs_.reciprocal ? measured : 1) / s_->ritz.value(j);
+    const double residual = std::sqrt(convergence_.norm_B()) * s_->ritz.residual(j) * ratio * ratio;
+    result_.eigenvalues.push_back(value);
+    result_.residuals.push_back(convergence_.scaled_residual(measured, residual));
+    leads = leads && settled(j);
+    if (leads) ++now.converged;
   }
   now.converged = std::min(now.converged, wanted_);
   for (const double residual : result_.residuals) keep_worst(worst_, residual);
@@ -61,44 +52,67 @@ template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::stagnated() {
   if (next_ != AfterNearest::thick_restart) return false;
   if (!stagnation_.stagnated(result_.iterations, worst_, convergence_.noise_floor())) return false;
-  if (std::ssize(pairs_.leading) < awaited()) return true;
+  if (std::ssize(pairs_.leading) < missing_.awaited(wanted_)) return give_up();
   if (!verification_.measure_best(convergence_, true).confirmed()) {
     lenient_ = verification_.judge(convergence_.at_rounding()).confirmed();
-    if (!lenient_) return true;
+    if (!lenient_) return give_up();
   }
-  if (!count()) return next_ != AfterNearest::search;
+  if (!count()) return next_ == AfterNearest::thick_restart && give_up();
   engine_.end(SolveStatus::converged, "all pairs converged and passed verification");
   return true;
 }
 
-/// Solves the problem as a dense one. False if B is not positive definite.
+/// Whether the iteration ends without its pairs. If not, a dense solve is next, which may still
+/// find what the iteration has not found.
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::solve_dense() {
-  s_.emplace(context_, rows_, NearestShape{n_, nearest_block_size(options_, n_), 0, n_},
-             measured_.B != nullptr);
-  s_->verifier.norms().prepare(context_, measured_);
-  set_identity(context_, s_->X.view(), rows_.first);
-  pairs_.dense = true;
-  pairs_.count = n_;
-  verification_.measure(convergence_);
-  if (pairs_.count == 0) {
-    pairs_.dense = false;
-    s_.reset();
-    return false;
+bool NearestSolve<T, Ctx>::give_up() {
+  if (pairs_.whole || !dense_solve_may_follow(n_, options_.dense_bytes, sizeof(T))) return true;
+  next_ = AfterNearest::whole_space;
+  return false;
+}
+
+/// Solves with a basis of the range of B instead of one of Krylov vectors, orthogonal to the given
+/// vectors. F maps it to itself, so that T = VᵀBFV has all other eigenvalues. A definite A stands
+/// in the place of B.
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::solve_whole() {
+  next_ = AfterNearest::thick_restart;
+  pairs_.whole = true;
+  pairs_.verified = false;
+  pairs_.locked.clear();
+  pairs_.leading.clear();
+  pairs_.counted.reset();
+  missing_ = {};
+  strictness_ = 0;  // residuals of Ritz pairs are 0
+  s_.reset();
+  const Index block = nearest_block_size(options_, n_);
+  WholeSpace<T, Ctx> space(context_, n_, measured_.B, pairs_.reciprocal, block);
+  if (space.indefinite()) {
+    return engine_.end(SolveStatus::indefinite, "B is not positive semidefinite");
   }
-  ++result_.iterations;
-  const std::span<const double> values = verification_.values();
-  wanted_ = std::min(wanted_, static_cast<Index>(nearest_places(pairs_.target, values).size()));
-  engine_.append_record(*this);
-  const std::vector<std::size_t> places = verification_.best(wanted_);
-  proven_ = std::all_of(places.begin(), places.end(),
-                        [&](std::size_t j) { return s_->verifier.passed()[j]; });
-  if (proven_) {
-    engine_.end(SolveStatus::converged, "solved as a dense problem");
-  } else {
-    engine_.end(SolveStatus::stagnated, "the dense solution is as good as the precision allows");
-  }
-  return true;
+  space.exclude(context_, problem_.constraints);
+  wanted_ = std::min(wanted_, space.V().cols());
+  if (wanted_ == 0) return end_without_pairs();
+  const Index held = wanted_ + block + problem_.constraints.cols();
+  make_storage({n_, block, space.V().cols(), std::min(n_, held)});
+  if (wanted_ == 0) return end_without_pairs();
+  if (!shift_.factor_again()) return;
+  do {
+    if (next_ == AfterNearest::move_shift && !shift_.move(s_->ritz)) return;
+    s_->basis.reset(measured_.B, options_.seed);
+    s_->basis.set_whole(context_, space.V(), space.project(context_, *F_));
+    ritz();
+    if (engine_.ended()) return;
+    // Counted limits say how many there are. Else all of them are leading.
+    mismatch_ = options_.counts && std::ssize(pairs_.leading) < wanted_;
+    if (!mismatch_) wanted_ = std::min(wanted_, std::ssize(pairs_.leading));
+    if (wanted_ == 0) return end_without_pairs();
+    if (shift_.is_too_near(s_->ritz, wanted_)) next_ = AfterNearest::move_shift;
+  } while (next_ == AfterNearest::move_shift);
+  engine_.finish_iteration(*this, "solved as a dense problem");
+  engine_.end(SolveStatus::stagnated,
+              mismatch_ ? "a count contradicts the dense solution"
+                        : "the dense solution is as good as the precision allows");
 }
 
 template <Scalar T, class Ctx>
@@ -132,8 +146,11 @@ void NearestSolve<T, Ctx>::write_reason() {
   result_.status = engine_.conclude({passed, wanted_, "pairs", result_.iterations, "cycles", worst},
                                     result_.reason);
   const bool converged = result_.status == SolveStatus::converged;
-  if (converged || (pairs_.dense && !result_.eigenvalues.empty())) {
-    result_.completeness = {pairs_.dense ? CompletenessMethod::dense : CompletenessMethod::inertia,
+  if (converged) {
+    // Without a count, all eigenvalues of F are known nevertheless.
+    const bool dense = pairs_.whole && !mismatch_ && !pairs_.counted;
+    proven_ = proven_ || dense;
+    result_.completeness = {dense ? CompletenessMethod::dense : CompletenessMethod::inertia,
                             proven_};
   }
   if (lenient_ && converged) result_.reason += ", as far as rounding allows";
@@ -141,7 +158,12 @@ void NearestSolve<T, Ctx>::write_reason() {
     result_.reason += fmt::format("; {} {}eigenvalues lie on this side of sigma, {} were wanted",
                                   wanted_, pairs_.reciprocal ? "finite " : "", options_.nev);
   }
-  if (moved_) {
+  if (shift_.far()) {
+    result_.reason +=
+        fmt::format("; sigma lies far beyond the spectrum, the same pairs are nearest to {:.3g}",
+                    pairs_.target.sigma);
+  }
+  if (shift_.moved()) {
     result_.reason += fmt::format(
         "; sigma is so near to an eigenvalue that A - sigma B was factored at {:.17g} instead",
         pairs_.shift);

@@ -31,16 +31,18 @@ double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
   const auto shape = detail::nearest_shape(options, n, options.nev);
   const bool dense = n <= detail::kDenseOrder || shape.max_basis == 0;
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
-  const auto m = static_cast<double>(shape.max_basis);
-  const Index pairs = dense ? n : shape.pairs;
+  const Index basis = dense ? n : shape.max_basis;
+  const Index pairs = std::min(n, dense ? options.nev + shape.block : shape.pairs);
+  const auto m = static_cast<double>(basis);
   const auto p = static_cast<double>(pairs);
   const double ordered = options.definite == Definite::A ? padded(options.nev) : 0;
   // The basis with its front, the front's copy, U, B X before a solve, two products and the pairs.
-  const double columns = padded(shape.max_basis + shape.block) +
+  // A dense solve makes its basis in one more block, next to four matrices on the host.
+  const double columns = padded(basis + shape.block) + (dense ? padded(basis) : 0) +
                          (pencil ? 7 : 5) * padded(shape.block) + padded(pairs) + ordered +
                          detail::error_norm_columns(pencil, scalar_size);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
-         8 * (6 * m * m + 6 * p * p);
+         8 * ((dense ? 10 : 6) * m * m + 6 * p * p);
 }
 
 }  // namespace heddle

@@ -74,9 +74,8 @@ double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
 /// counts cost two factorisations. If too few values lie within the limits, the result holds all of
 /// them.
 ///
-/// The constraints of the problem are eigenvectors that are known already, with XᵀBX = I. The
-/// result does not contain them, and counts take them into account. A dense solve of a problem of
-/// up to 256 rows ignores them.
+/// The constraints of the problem are eigenvectors that are known already, with XᵀBX = I, or
+/// XᵀAX = I for a definite A. The result does not contain them, and counts take them into account.
 ///
 /// B must be positive semidefinite, and definite on the vectors x with A x = 0. With `Definite::A`,
 /// A must be positive definite, which its factor shows first. Values λ = 1/ν are then those of

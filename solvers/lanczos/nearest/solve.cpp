@@ -17,27 +17,12 @@ namespace {
 /// The solve ends with this many refuted claims of convergence.
 constexpr Index kMostRefuted = 4;
 
-/// Where σ has no certain factor: the first distance of s from σ, in units of ‖A‖/‖B‖ + |σ|, and
-/// how it grows. s is tried on both sides.
-constexpr double kFirstStep = 1e-9;
-constexpr double kStepGrowth = 4;
-constexpr double kLargestStep = 0.1;
-
 /// ‖F x − θ x‖/|θ| of a settled Ritz pair, in units of √tolerance. Its value then has twice as many
 /// digits, and the last product with F takes the residual to a small part of the tolerance.
 constexpr double kSettled = 1e-3;
 
 /// Rounding errors of a basis, in units of ε‖F‖.
 constexpr double kRoundings = 30;
-
-/// The largest ratio of the first |θ| to that of another wanted pair, whose digits its rounding
-/// errors spoil.
-template <Scalar T>
-constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
-
-/// The distance of a moved s from the eigenvalue that it was too near to, as a part of the distance
-/// of the last wanted value.
-constexpr double kBeside = 1e-2;
 
 /// Cycles without progress after which the basis grows. The decades of residuals that are left must
 /// fall by this factor, and a pair that is not there counts as so many.
@@ -61,32 +46,12 @@ EigenProblem<T, Ctx> measured_problem(EigenProblem<T, Ctx> problem, const Neares
   return problem;
 }
 
-Target target_of(const EigenConvergence& convergence, const NearestOptions& options) {
-  const bool reciprocal = options.definite == Definite::A;
-  double rounding = convergence.norm_B() > 0 ? convergence.unresolved(options.sigma) : 0;
-  if (reciprocal) rounding = convergence.noise_floor() * std::abs(options.sigma);
+Target target_of(const NearestOptions& options, double rounding) {
   Target target{options.sigma, options.lower, options.upper, 0, rounding, options.tolerance};
   target.counted = options.counts.has_value();
-  target.free_at_0 = reciprocal;
+  target.free_at_0 = options.definite == Definite::A;
   if (!target.counted) target.noise = rounding;
   return target;
-}
-
-template <class Ctx>
-void end_if_lost(Engine<Ctx>& engine, const FrontStatus& status) {
-  if (status.indefinite) {
-    engine.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
-  } else if (!status.finite) {
-    engine.end(SolveStatus::breakdown, "products with A or B are not finite");
-  }
-}
-
-/// Whether the first θ is so large that rounding spoils other leading pairs.
-template <Scalar T>
-bool shift_is_too_near(const LanczosRitz& ritz, const NearestPairs& pairs, Index awaited) {
-  if (pairs.leading.empty() || std::ssize(pairs.leading) != awaited) return false;
-  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  return largest > kWidest<T> * std::abs(ritz.value(pairs.leading.back()));
 }
 
 }  // namespace
@@ -106,9 +71,10 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
       convergence_(convergence_of(measured_, options)),
-      pairs_{.target = target_of(convergence_, options),
+      pairs_{.target = target_of(options, rounding_near(options.sigma, convergence_, options)),
              .reciprocal = options.definite == Definite::A},
-      verification_(context, measured_, pairs_, s_, F_) {}
+      verification_(context, measured_, pairs_, s_, F_),
+      shift_(context, inverse, options, convergence_, pairs_, engine_) {}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
@@ -123,7 +89,7 @@ EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
       restart();  // V ← V Z, T ← Θ, S ← ZᵀS                                 n×l
       if (engine_.ended() || !s_->basis.multiplied()) continue;  // V₊ was replaced
     }
-    end_if_lost(engine_, s_->basis.expand(context_, *F_));  // V ← [V V₊], V₊β ← U − V T₊
+    end_if_lost(s_->basis.expand(context_, *F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
   return std::move(result_);
@@ -133,70 +99,52 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
   wanted_ = options_.nev;
   if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
-  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
   if (pairs_.reciprocal) {
     engine_.begin_stage("factoring A");
     trouble_ = not_definite<T, Ctx>(context_, inverse_);
     if (!trouble_.empty()) return engine_.end(SolveStatus::indefinite, trouble_);
   }
-  if ((n_ <= kDenseOrder || shape.max_basis == 0) && solve_dense()) return;
-  if (shape.max_basis == 0) {
-    return engine_.end(SolveStatus::indefinite,
-                       "the dense problem has no solution: B is singular or not positive definite");
-  }
+  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
   F_.emplace(context_, inverse_, problem_.B, shape.block);
-  if (!place_shift(0)) return;
-  if (!options_.counts) {
-    pairs_.target.noise = std::max(pairs_.target.noise, std::abs(pairs_.shift - options_.sigma));
-    wanted_ = std::min(wanted_, most_between<T, Ctx>(inverse_, options_, n_));
-  }
-  if (wanted_ > 0) make_storage(wanted_);
-  if (wanted_ > 0 && problem_.constraints.cols() > 0) {
-    verification_.take_given();
-    if (options_.counts) {
-      wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
-    }
-  }
-  if (wanted_ == 0) {
-    proven_ = true;
-    return engine_.end(SolveStatus::converged, "no eigenvalue lies on the wanted side of sigma");
-  }
+  const bool may_exist = shift_.approach();
+  if (engine_.ended() || (may_exist && !shift_.place(0))) return;
+  wanted_ = may_exist ? std::min(wanted_, shift_.most_on_side()) : 0;
+  if (wanted_ == 0) return end_without_pairs();
+  if (n_ <= kDenseOrder || shape.max_basis == 0) return solve_whole();
+  make_storage(shape);
+  if (wanted_ == 0) return end_without_pairs();
   start();
 }
 
 template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::make_storage(Index pairs) {
-  s_.reset();
-  s_.emplace(context_, rows_, nearest_shape(options_, n_, pairs + problem_.constraints.cols()),
-             measured_.B != nullptr);
-  s_->verifier.norms().prepare(context_, measured_);
+void NearestSolve<T, Ctx>::end_without_pairs() {
+  wanted_ = 0;
+  proven_ = true;
+  engine_.end(SolveStatus::converged, pairs_.reciprocal
+                                          ? "no finite eigenvalue lies on the wanted side of sigma"
+                                          : "no eigenvalue lies on the wanted side of sigma");
 }
 
-/// Chooses s, at σ for a `first_step` of 0, else that far from it or farther. Ends the solve if
-/// there is none.
+/// Ends the solve if a block could not be made orthonormal. A B of too low a rank for the basis is
+/// left to a dense solve.
 template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::place_shift(double first_step) {
-  const double unit = pairs_.reciprocal
-                          ? std::abs(options_.sigma)
-                          : convergence_.scale(options_.sigma) / convergence_.norm_B();
-  double step = first_step;
-  while (step <= std::max(first_step, kLargestStep * unit)) {
-    // An eigenvalue at σ lies on both sides of it.
-    const double first = options_.lower == options_.sigma ? -1 : 1;
-    for (const double sign : {first, -first}) {
-      if (engine_.stop_requested()) return engine_.end_as_requested(), false;
-      pairs_.shift = options_.sigma + sign * step;
-      moved_ = step > 0;
-      engine_.begin_stage("factoring A - sigma B");
-      if (inverse_.factor(context_, pairs_.shift)) return true;
-      if (step == 0) break;
-    }
-    step = step == 0 ? kFirstStep * unit : kStepGrowth * step;
+void NearestSolve<T, Ctx>::end_if_lost(const FrontStatus& status) {
+  if (status.indefinite) {
+    if (!give_up()) return solve_whole();
+    engine_.end(SolveStatus::indefinite, "B is not positive definite: x'Bx < 0 was met");
+  } else if (!status.finite) {
+    engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  trouble_ = fmt::format("A - sigma B has no certain factor by {} for any number near sigma",
-                         inverse_.library());
-  engine_.end(SolveStatus::breakdown, trouble_);
-  return false;
+}
+
+template <Scalar T, class Ctx>
+void NearestSolve<T, Ctx>::make_storage(const NearestShape& shape) {
+  s_.reset();
+  s_.emplace(context_, rows_, shape, measured_.B != nullptr);
+  s_->verifier.norms().prepare(context_, measured_);
+  verification_.take_given();
+  if (!options_.counts) return;
+  wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
 }
 
 /// Starts from a random block that is orthogonal to the given and the locked vectors.
@@ -209,7 +157,7 @@ void NearestSolve<T, Ctx>::start() {
   stagnation_.restart(result_.iterations);
   left_ = std::numeric_limits<double>::infinity();
   last_progress_ = result_.iterations;
-  end_if_lost(engine_, basis.draw_front(context_));
+  end_if_lost(basis.draw_front(context_));
 }
 
 /// A cycle ends with a full basis, or as soon as all awaited pairs have settled, which is tested
@@ -224,18 +172,12 @@ bool NearestSolve<T, Ctx>::cycle_ends() {
   const double step = inverse_.factor_entries() * static_cast<double>(s_->shape.block);
   // Of copies of a value, a search finds a block at a time.
   const bool copies = options_.counts && missing_.count > 0;
-  const Index least = (copies ? 1 : awaited()) + s_->shape.block;
+  const Index least = (copies ? 1 : missing_.awaited(wanted_)) + s_->shape.block;
   if (basis.order() < least || 5 * k * k * k > step || !take_ritz_pairs()) return false;
   if (all_settled()) return true;
   return copies && !pairs_.leading.empty() && pairs_.others_rest(s_->ritz) &&
          std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                      [&](Index j) { return settled(j); });
-}
-
-/// The number of pairs that the basis is to show in addition to the locked ones.
-template <Scalar T, class Ctx>
-Index NearestSolve<T, Ctx>::awaited() const {
-  return missing_.count > 0 ? missing_.count : wanted_;
 }
 
 /// Sets the values of the Ritz pairs and the order of those that count. False if numbers are not
@@ -255,7 +197,16 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   for (const std::size_t j : nearest_places(pairs_.target, pairs_.ritz_values)) {
     pairs_.leading.push_back(static_cast<Index>(j));
   }
-  const Index most = std::min(awaited(), s_->shape.pairs - std::ssize(pairs_.locked));
+  // Beyond a limit, s counts the values between both, too.
+  Index most_on_side = shift_.most_on_side();
+  const auto [first, last] = std::minmax(pairs_.shift, pairs_.target.sigma);
+  for (Index j = 0; j < s_->ritz.order(); ++j) {
+    const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
+    if (first < value && value < last && !pairs_.target.has(value) && settled(j)) --most_on_side;
+  }
+  wanted_ = std::min(wanted_, std::max<Index>(0, most_on_side));
+  const Index most =
+      std::min(missing_.awaited(wanted_), s_->shape.pairs - std::ssize(pairs_.locked));
   if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
   return true;
 }
@@ -265,14 +216,17 @@ bool NearestSolve<T, Ctx>::settled(Index j) const {
   const LanczosRitz& ritz = s_->ritz;
   constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double rounding = kRoundings * kEpsilon * largest;
+  // The factor is exact for a matrix that differs from A − sB by rounding errors of its size.
+  const double growth =
+      pairs_.reciprocal ? 1 : std::max(1.0, shift_.unit() * std::abs(ritz.value(j)));
+  const double rounding = kRoundings * kEpsilon * largest * growth;
   const double fine = strictness_ * kSettled * std::sqrt(options_.tolerance);
   return ritz.residual(j) <= std::max(fine * std::abs(ritz.value(j)), rounding);
 }
 
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::all_settled() const {
-  return std::ssize(pairs_.leading) >= awaited() &&
+  return std::ssize(pairs_.leading) >= missing_.awaited(wanted_) &&
          std::all_of(pairs_.leading.begin(), pairs_.leading.end(),
                      [&](Index j) { return settled(j); });
 }
@@ -283,23 +237,18 @@ void NearestSolve<T, Ctx>::ritz() {
   if (!take_ritz_pairs()) {
     return engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
   }
-  const bool lacks = std::ssize(pairs_.leading) < awaited() && s_->basis.full();
+  const bool lacks = std::ssize(pairs_.leading) < missing_.awaited(wanted_) && s_->basis.full();
   if (pairs_.reciprocal && lacks && !pairs_.finite_counted) {
     const auto finite = count_finite<T, Ctx>(context_, inverse_, options_, pairs_);
     wanted_ = std::min(wanted_, finite.value_or(wanted_));
-    if (wanted_ == 0) {
-      proven_ = true;
-      return engine_.end(SolveStatus::converged,
-                         "no finite eigenvalue lies on the wanted side of sigma");
-    }
-    if (!inverse_.factor(context_, pairs_.shift)) {
-      return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-    }
+    if (wanted_ == 0) return end_without_pairs();
+    if (!shift_.factor_again()) return;
     take_ritz_pairs();
   }
-  next_ = shift_is_too_near<T>(s_->ritz, pairs_, awaited()) ? AfterNearest::move_shift
-          : stalls()                                        ? AfterNearest::grow
-                                                            : AfterNearest::thick_restart;
+  if (wanted_ == 0) return end_without_pairs();
+  next_ = shift_.is_too_near(s_->ritz, missing_.awaited(wanted_)) ? AfterNearest::move_shift
+          : stalls()                                              ? AfterNearest::grow
+                                                                  : AfterNearest::thick_restart;
 }
 
 template <Scalar T, class Ctx>
@@ -308,9 +257,12 @@ void NearestSolve<T, Ctx>::restart() {
     case AfterNearest::search:
       return search();
     case AfterNearest::move_shift:
-      return move_shift();
+      if (shift_.move(s_->ritz)) start();
+      return;
     case AfterNearest::grow:
       return grow();
+    case AfterNearest::whole_space:
+      return solve_whole();
     case AfterNearest::thick_restart:
       return thick_restart();
   }
@@ -320,13 +272,15 @@ void NearestSolve<T, Ctx>::restart() {
 /// of more values than the basis keeps, and a larger basis is possible.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::stalls() {
+  if (pairs_.whole) return false;
   double left = 0;  // decades
   for (const Index j : pairs_.leading) {
     if (settled(j)) continue;
     const double fine = kSettled * std::sqrt(options_.tolerance) * std::abs(s_->ritz.value(j));
     left += 1 + std::max(0.0, std::log10(s_->ritz.residual(j) / fine));
   }
-  left += kMissingDecades * static_cast<double>(awaited() - std::ssize(pairs_.leading));
+  left +=
+      kMissingDecades * static_cast<double>(missing_.awaited(wanted_) - std::ssize(pairs_.leading));
   if (left < kProgress * left_) {
     left_ = left;
     last_progress_ = result_.iterations;
@@ -344,8 +298,9 @@ void NearestSolve<T, Ctx>::grow() {
     const auto first = std::ssize(pairs_.given);
     copy<T>(context_, s_->basis.locked_vectors().columns(first, locked), kept.columns(0, locked));
   }
-  const Index pairs = std::max(locked + awaited(), std::min(s_->shape.max_basis, n_ / 2));
-  make_storage(pairs);
+  const Index pairs =
+      std::max(locked + missing_.awaited(wanted_), std::min(s_->shape.max_basis, n_ / 2));
+  make_storage(nearest_shape(options_, n_, pairs + problem_.constraints.cols()));
   if (locked > 0)
     copy<T>(context_, std::as_const(kept).columns(0, locked), s_->X.columns(0, locked));
   start();
@@ -395,29 +350,19 @@ void NearestSolve<T, Ctx>::search() {
   if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
     const NearestShape larger = nearest_shape(options_, n_, held);
     if (larger.max_basis == 0) {
+      if (!give_up()) return solve_whole();
       trouble_ =
           fmt::format("{} eigenvalues lie as near to sigma, more than a basis holds", needed);
       return engine_.end(SolveStatus::max_iterations, trouble_);
     }
     MultiVector<T, Space> kept(context_, rows_.local, pairs_.count);
     copy<T>(context_, s_->X.columns(0, pairs_.count), kept.view());
-    make_storage(needed);
+    make_storage(larger);
     copy<T>(context_, std::as_const(kept).view(), s_->X.columns(0, pairs_.count));
     pairs_.verified = false;
   }
   pairs_.leading.clear();
-  if (!inverse_.factor(context_, pairs_.shift)) {
-    return engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
-  }
-  start();
-}
-
-template <Scalar T, class Ctx>
-void NearestSolve<T, Ctx>::move_shift() {
-  const double last =
-      std::abs(pairs_.lambda_at(s_->ritz.value(pairs_.leading.back())) - options_.sigma);
-  const double step = std::max(kBeside * last, 2 * std::abs(pairs_.shift - options_.sigma));
-  if (place_shift(step)) start();
+  if (shift_.factor_again()) start();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

@@ -2,7 +2,7 @@
 
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
-#include <heddle/solvers/lanczos/nearest/verification.hpp>
+#include <heddle/solvers/lanczos/nearest/shift.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +12,11 @@ namespace heddle::detail {
 /// What may follow a cycle.
 enum class AfterNearest {
   thick_restart,
-  grow,        ///< new start with a larger basis, because the leading pairs do not settle
-  search,      ///< a random block searches for pairs that the count shows to be missing
-  move_shift,  ///< new start with another s, because s is so near to an eigenvalue that rounding
-               ///< spoils other pairs
+  grow,         ///< new start with a larger basis, because the leading pairs do not settle
+  search,       ///< a random block searches for pairs that the count shows to be missing
+  whole_space,  ///< a dense solve, because the pairs do not converge
+  move_shift,   ///< new start with another s, because s is so near to an eigenvalue that rounding
+                ///< spoils other pairs
 };
 
 /// One solve of `nearest_eigenpairs`. The loop in `run` consists of the steps declared here.
@@ -49,24 +50,24 @@ class NearestSolve {
  private:
   // The steps of the loop.
   void plan();
-  bool solve_dense();
+  void solve_whole();
   bool cycle_ends();
   void ritz();
   void restart();
   void finish();
 
-  bool place_shift(double first_step);
   void start();
   void thick_restart();
   void search();
-  void move_shift();
   bool stalls();
+  bool give_up();
+  void end_if_lost(const FrontStatus& status);
+  void end_without_pairs();
   void grow();
-  void make_storage(Index pairs);
+  void make_storage(const NearestShape& shape);
   bool take_ritz_pairs();
   bool settled(Index j) const;
   bool all_settled() const;
-  Index awaited() const;
   bool count();
   void search_copies();
   void write_reason();
@@ -84,10 +85,12 @@ class NearestSolve {
   EigenConvergence convergence_;
   StagnationTest stagnation_;
   std::optional<NearestStorage<T, Ctx>> s_;
-  std::optional<PencilInverse<T, Ctx>> F_;  // none in a dense solve
+  std::optional<PencilInverse<T, Ctx>> F_;
   NearestPairs pairs_;
   NearestVerification<T, Ctx> verification_;
-  Index wanted_ = 0;  // pairs of the result
+  NearestShift<T, Ctx> shift_;
+  Index wanted_ = 0;   // pairs of the result
+  Index refuted_ = 0;  // claims
   MissingPairs missing_;
   double strictness_ = 1;
   double left_ = 0;          // decades of the residuals of leading pairs above settling
@@ -95,8 +98,8 @@ class NearestSolve {
   double worst_ = 0;         // scaled residual of the leading pairs
   bool lenient_ = false;     // whether pairs passed as far as rounding allows
   AfterNearest next_ = AfterNearest::thick_restart;
-  bool moved_ = false;  // whether s is not σ
   bool proven_ = false;
+  bool mismatch_ = false;  // whether the last count has contradicted the pairs
   std::string trouble_;
 };
 

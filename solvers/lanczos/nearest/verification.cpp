@@ -84,11 +84,16 @@ bool MissingPairs::begin(Index missed, Index there) {
 
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::take_given() {
+  if (!pairs_.given.empty()) return;
   const ConstBlockView<T, Space> X = problem_.constraints;
   EigenVerifier<T, Ctx>& verifier = s_->verifier;
-  verifier.set_values(std::vector<double>(static_cast<std::size_t>(X.cols())));
-  verifier.measure(context_, problem_, X, s_->product.view(), s_->basis.scratch());
-  for (const double value : verifier.values()) pairs_.given.push_back(pairs_.measured(value));
+  const std::vector<double> zero(1);
+  // The values of several vectors would have to be in order.
+  for (Index j = 0; j < X.cols(); ++j) {
+    verifier.set_values(zero);
+    verifier.measure(context_, problem_, X.columns(j, 1), s_->product.view(), s_->basis.scratch());
+    pairs_.given.push_back(pairs_.measured(verifier.values().front()));
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -152,7 +157,6 @@ template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_others() {
   others_.clear();
   other_widths_.clear();
-  if (pairs_.dense) return;
   list_ends();
   std::vector<std::size_t> rest;
   for (std::size_t j = 0; j < pairs_.ritz_values.size(); ++j) {
@@ -204,7 +208,6 @@ void NearestVerification<T, Ctx>::list_ends() {
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::bound_errors() {
   own_errors_.clear();
-  if (pairs_.dense) return;
   const LanczosRitz& ritz = s_->ritz;
   bounds_.clear();
   for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
@@ -245,9 +248,7 @@ Verdict NearestVerification<T, Ctx>::judge(const EigenConvergence& convergence) 
   std::vector<double> near = others_, widths = other_widths_;
   near.insert(near.end(), ends_.begin(), ends_.end());
   widths.insert(widths.end(), end_widths_.begin(), end_widths_.end());
-  Neighbours neighbours{.values = near, .residuals = widths, .solved = !pairs_.dense};
-  if (pairs_.dense) neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
-  neighbours.dense = pairs_.dense;
+  Neighbours neighbours{.values = near, .residuals = widths, .solved = true};
   neighbours.own_bounds = own_errors_;
   return s_->verifier.judge(convergence, neighbours);
 }
@@ -269,7 +270,6 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   for (Index j = 0; j < pairs_.count; ++j) {
     values_.push_back(pairs_.measured(s.verifier.values()[static_cast<std::size_t>(j)]));
   }
-  if (pairs_.dense) pairs_.limit_to_finite(values_);
   pairs_.verified = true;
   return judge(convergence);
 }

@@ -49,7 +49,7 @@ struct NearestPairs {
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
   std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
   Index count = 0;                     ///< columns of X with pairs
-  bool dense = false;                  ///< whether X holds all eigenvectors
+  bool whole = false;                  ///< whether the basis spans the range of B
   bool verified = false;               ///< whether X holds the pairs of the last cycle
   /// Ends between which a count has found no other eigenvalues than the measured and given ones.
   std::optional<CountedInterval> counted{};
@@ -84,6 +84,9 @@ struct MissingPairs {
   /// Whether a search for `missed` pairs has prospects, with `there` pairs known, and takes it for
   /// begun.
   bool begin(Index missed, Index there);
+
+  /// The number of pairs that the basis is to show in addition to the locked ones.
+  Index awaited(Index wanted) const noexcept { return count > 0 ? count : wanted; }
 };
 
 /// Computes the vectors of the locked and leading pairs, measures them with fresh products, and
@@ -105,7 +108,7 @@ class NearestVerification {
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
 
-  /// Measures the values of the constraints, which are eigenvectors known already.
+  /// Measures the values of the constraints, which are eigenvectors known already, once.
   void take_given();
 
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.

@@ -10,8 +10,9 @@ class Problem:
     """A x = lambda B x, the singular triplets of A, A X = B or min |B - A X|, all matrices dense.
 
     kind: eigen, triplets, linear or least_squares. `refuse`: why no answer would be right, empty
-    where there is one. `interval`: whether the pairs of an interval are wanted. `about`: the values
-    drawn, for a reader of a finding. `held`: rows that large diagonal entries hold, in which the
+    where there is one. `interval`, `nearest`: whether the pairs of an interval, or those nearest to
+    a number are wanted. `coarse`: whether eigenvalues in double precision are a truth exact enough.
+    `about`: the values drawn, for a reader of a finding. `held`: rows that large diagonal entries hold, in which the
     solution is about b_i / a_ii."""
 
     A: np.ndarray
@@ -21,6 +22,8 @@ class Problem:
     about: str = ""
     refuse: str = ""
     interval: bool = False
+    nearest: bool = False
+    coarse: bool = False
     held: np.ndarray | None = None
 
 

@@ -252,6 +252,34 @@ TEST_F(DefiniteFirst, ColumnsHaveTheirLoadFactorsWithinTheBounds) {
   }
 }
 
+/// The lowest modes of a stiff column are as small as rounding of K in single precision. K is
+/// definite nevertheless, and its dense solve leaves out no direction.
+TEST_F(DefiniteFirst, AColumnInSinglePrecisionHasAllItsModes) {
+  const Index n = 24;
+  const auto K = generate<float>(context_, {"column", {n}});
+  auto B = generate<float>(context_, {"column_geometric", {n}});
+  for (Index k = 0; k < B.nnz(); ++k) B.values()[k] = -B.values()[k];
+  SparseOperator<float, HostContext> of_K(context_, K.view()), of_B(context_, B.view());
+  IndefiniteInverse<float, HostContext> inverse(K.view(), B.view());
+  EigenProblem<float, HostContext> problem;
+  problem.A = &of_K;
+  problem.B = &of_B;
+  const auto result = nearest_eigenpairs<float, HostContext>(context_, problem, inverse,
+                                                             options_for(3, 0, Side::above));
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_TRUE(result.completeness.proven);
+  Eigen::VectorXd nu = Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(
+                           to_dense(B.view()), to_dense(K.view()), Eigen::EigenvaluesOnly)
+                           .eigenvalues();
+  ASSERT_EQ(result.eigenvalues.size(), 3U);
+  for (std::size_t j = 0; j < 3; ++j) {
+    const double expected = 1 / nu(nu.size() - 1 - static_cast<Eigen::Index>(j));
+    EXPECT_LE(std::abs(result.eigenvalues[j] - expected), result.error_bounds[j] + 1e-6 * expected)
+        << j;
+    EXPECT_NEAR(result.eigenvalues[j], expected, 0.05 * expected) << j;
+  }
+}
+
 TEST_F(DefiniteFirst, MisuseIsRefused) {
   const Matrix A = generate<double>(context_, {"laplace1d", {20}});
   SparseOperator<double, HostContext> of_A(context_, A.view());

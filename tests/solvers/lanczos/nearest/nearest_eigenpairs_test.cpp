@@ -298,7 +298,9 @@ TEST_F(NearestEigenpairs, SmallProblemsAreSolvedAsDenseOnes) {
   expect_everywhere(small, 6);
   NearestOptions options;
   options.sigma = small.at(0.5);
-  EXPECT_EQ(solve(small, options).completeness.method, CompletenessMethod::dense);
+  const auto result = solve(small, options);
+  EXPECT_EQ(result.iterations, 1);
+  EXPECT_NE(result.reason.find("dense"), std::string::npos) << result.reason;
 }
 
 /// Unknowns without mass: eigenvalues are infinite as often, and the finite ones those of the

@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/operators/sparse_operator.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Pencils with eigenvalues in closed form that are hard to find near a number.
+namespace heddle {
+namespace {
+
+using Matrix = HostCsrMatrix<double>;
+
+class NearestTroubles : public testing::Test {
+ protected:
+  /// A diagonal matrix. Zeros are not stored.
+  Matrix diagonal(const std::vector<double>& values) {
+    std::vector<Triplet<double>> entries;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto row = static_cast<Index>(i);
+      if (values[i] != 0) entries.push_back({row, row, values[i]});
+    }
+    const auto n = static_cast<Index>(values.size());
+    return csr_from_triplets<double>(context_, n, n, entries);
+  }
+
+  EigenResult<double, HostSpace> solve(const Matrix& A, const Matrix& B, double sigma, Index nev,
+                                       Side side = Side::both) {
+    SparseOperator<double, HostContext> stiffness(context_, A.view());
+    std::optional<SparseOperator<double, HostContext>> mass;
+    if (B.rows() > 0) mass.emplace(context_, B.view());
+    IndefiniteInverse<double, HostContext> inverse(A.view(), B.view());
+    EigenProblem<double, HostContext> problem;
+    problem.A = &stiffness;
+    problem.B = mass ? &*mass : nullptr;
+    NearestOptions options;
+    options.sigma = sigma;
+    options.nev = nev;
+    options.limit_to(side);
+    return nearest_eigenpairs<double, HostContext>(context_, problem, inverse, options);
+  }
+
+  /// Expects `values`, ascending, within `error`, all converged and proven.
+  static void expect(const EigenResult<double, HostSpace>& result,
+                     const std::vector<double>& values, double error) {
+    ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_TRUE(result.completeness.proven) << result.reason;
+    ASSERT_EQ(result.eigenvalues.size(), values.size()) << result.reason;
+    EXPECT_TRUE(std::is_sorted(result.eigenvalues.begin(), result.eigenvalues.end()));
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      EXPECT_NEAR(result.eigenvalues[j], values[j], error) << j << ", " << result.reason;
+    }
+  }
+
+  HostContext context_;
+};
+
+std::vector<double> numbers(Index count) {
+  std::vector<double> values;
+  for (Index i = 1; i <= count; ++i) values.push_back(static_cast<double>(i));
+  return values;
+}
+
+TEST_F(NearestTroubles, AMatrixWithoutEntries) {
+  for (const Index n : {7, 300}) {
+    const Matrix A = diagonal(std::vector<double>(static_cast<std::size_t>(n)));
+    expect(solve(A, {}, 0, 5), std::vector<double>(5), 0);
+    expect(solve(A, {}, 0, 5, Side::above), std::vector<double>(5), 0);
+    expect(solve(A, {}, 2.5, 3, Side::below), std::vector<double>(3), 1e-14);
+  }
+}
+
+/// 40 zeros of rows without entries, among the values 1, 2, ….
+TEST_F(NearestTroubles, EmptyRowsAndNothingElse) {
+  for (const Index n : {90, 400}) {
+    std::vector<double> values = numbers(n);
+    std::fill_n(values.begin() + 10, 40, 0.0);
+    const Matrix A = diagonal(values);
+    expect(solve(A, {}, 0, 6), std::vector<double>(6), 1e-12);
+    expect(solve(A, {}, 1e-7, 4, Side::below), std::vector<double>(4), 1e-12);
+    std::vector<double> all(40);
+    all.insert(all.end(), {1, 2});
+    expect(solve(A, {}, 0, 42), all, 1e-11);
+  }
+}
+
+TEST_F(NearestTroubles, SigmaFarBeyondTheSpectrumMovesToItsEnd) {
+  for (const Index n : {30, 300}) {
+    const Matrix A = diagonal(numbers(n));
+    const auto last = static_cast<double>(n);
+    for (const double sigma : {1e6, 1e12, 1e290}) {
+      expect(solve(A, {}, sigma, 3), {last - 2, last - 1, last}, 1e-10);
+      expect(solve(A, {}, -sigma, 3), {1, 2, 3}, 1e-10);
+      expect(solve(A, {}, -sigma, 2, Side::above), {1, 2}, 1e-10);
+      expect(solve(A, {}, sigma, 2, Side::above), {}, 0);
+    }
+  }
+}
+
+/// Values far apart on both sides: σ lies far from both, and beyond neither.
+TEST_F(NearestTroubles, SigmaInAWideGapStays) {
+  std::vector<double> values = numbers(300), masses(300, 1);
+  masses.back() = 300 / 1e12;
+  const auto result = solve(diagonal(values), diagonal(masses), 1e9, 2);
+  expect(result, {298, 299}, 1e-6);
+}
+
+TEST_F(NearestTroubles, ValuesJustBeyondSigmaAreOnTheOtherSide) {
+  for (const Index n : {40, 300}) {
+    std::vector<double> values = numbers(n);
+    values[9] = 10 - 1e-8;  // next to σ = 10
+    values[10] = 10 + 1e-8;
+    const Matrix A = diagonal(values);
+    expect(solve(A, {}, 10, 2, Side::above), {10 + 1e-8, 12}, 1e-11);
+    expect(solve(A, {}, 10, 2, Side::below), {9, 10 - 1e-8}, 1e-11);
+    // A value at σ lies on both sides.
+    expect(solve(A, {}, 9, 1, Side::above), {9}, 1e-11);
+    expect(solve(A, {}, 9, 1, Side::below), {9}, 1e-11);
+  }
+}
+
+/// A side with fewer values than wanted, the next one beyond σ hardly apart from it.
+TEST_F(NearestTroubles, ASideWithFewerValuesThanWanted) {
+  std::vector<double> values = numbers(300);
+  values[296] = 298 - 1e-9;
+  const Matrix A = diagonal(values);
+  expect(solve(A, {}, 298, 7, Side::above), {298, 299, 300}, 1e-10);
+  expect(solve(A, {}, 298 - 5e-10, 7, Side::above), {298, 299, 300}, 1e-10);
+}
+
+/// Three rows with mass: as many finite eigenvalues.
+TEST_F(NearestTroubles, AMassOfLowRank) {
+  for (const Index n : {12, 300}) {
+    std::vector<double> masses(static_cast<std::size_t>(n));
+    masses[3] = 1;
+    masses[5] = 2;
+    masses[8] = 0.5;
+    expect(solve(diagonal(numbers(n)), diagonal(masses), 3.5, 2), {3, 4}, 1e-12);
+    expect(solve(diagonal(numbers(n)), diagonal(masses), 3.5, 9), {3, 4, 18}, 1e-11);
+  }
+}
+
+TEST_F(NearestTroubles, AnIndefiniteMassIsRefused) {
+  std::vector<double> masses(40, 1.0);
+  masses[17] = -1e-3;
+  EXPECT_EQ(solve(diagonal(numbers(40)), diagonal(masses), 3.5, 2).status, SolveStatus::indefinite);
+}
+
+/// Penalties leave the digits of values near σ.
+TEST_F(NearestTroubles, PenaltiesOfAnySize) {
+  for (const double penalty : {1e8, 1e12, 1e16}) {
+    std::vector<double> values = numbers(100);
+    values[4] = penalty;
+    const auto result = solve(diagonal(values), diagonal(std::vector<double>(100, 2)), 10.1, 3);
+    expect(result, {9.5, 10, 10.5}, 1e-9);
+  }
+}
+
+/// 0.5 (1 ± 1e-7) in 60 copies each: no basis separates them, and a count shows all of them.
+TEST_F(NearestTroubles, ClustersNarrowerThanABasisResolves) {
+  std::vector<double> values = numbers(300);
+  for (std::size_t i = 0; i < 60; ++i) {
+    values[2 * i] = 0.5 * (1 + 1e-7);
+    values[2 * i + 1] = 0.5 * (1 - 1e-7);
+  }
+  std::vector<double> wanted(60, 0.5 * (1 - 1e-7));
+  wanted.insert(wanted.end(), 5, 0.5 * (1 + 1e-7));
+  expect(solve(diagonal(values), {}, 0.4, 65), wanted, 1e-11);
+}
+
+}  // namespace
+}  // namespace heddle
