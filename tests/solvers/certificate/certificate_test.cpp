@@ -7,7 +7,6 @@
 #include <heddle/solvers/certificate/certificate.hpp>
 #include <heddle/solvers/certificate/eigenvalue_count.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
