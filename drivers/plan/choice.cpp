@@ -123,9 +123,10 @@ void choose_for_interval(MethodChoice& choice, const Facts& facts,
 
 }  // namespace
 
-Request with_pairs(const Request& request) {
+Request with_pairs(const Request& request, bool systems) {
   Request complete = request;
-  if (request.nev == 0 && !request.interval) complete.nev = EigenOptions{}.nev;
+  const bool pairs = !systems && request.method != Method::block_cg && !request.interval;
+  if (request.nev == 0 && pairs) complete.nev = EigenOptions{}.nev;
   return complete;
 }
 

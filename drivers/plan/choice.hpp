@@ -22,8 +22,9 @@ struct MethodChoice {
   bool may_continue = false;
 };
 
-/// `request` with the default number of pairs, where it leaves it open and asks for no interval.
-Request with_pairs(const Request& request);
+/// `request` with the default number of pairs, where it asks for some and leaves their number open.
+/// `systems`: the problem has right-hand sides. An interval has as many pairs as it has.
+Request with_pairs(const Request& request, bool systems);
 
 /// Chooses the method for `request`. `Method::automatic` stands for
 ///

@@ -52,8 +52,8 @@ void decide_transformations(HostContext& host, const Problem& problem, PlanDetai
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& problem,
                     const Request& asked, const Monitor& monitor) {
-  const Request request =
-      with_pairs(problem.geometric_stiffness ? load_factor_request(asked) : asked);
+  const Request request = with_pairs(
+      problem.geometric_stiffness ? load_factor_request(asked) : asked, problem.rhs.cols() > 0);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request, monitor),
                    .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;

@@ -117,7 +117,8 @@ class Rules {
 
   /// Load factors are the pairs of a pencil nearest to a number.
   void check_buckling() const {
-    if (!problem_.buckling || problem_.normal_equations) return;
+    if (!problem_.buckling) return;
+    refuse_part(ProblemPart::geometric_stiffness, problem_.normal_equations);
     const auto refuse = [this](std::string_view field, std::string_view value) {
       throw RequestError(std::string(field), fmt::format("{} does not go with {}", value, kind()));
     };

@@ -108,7 +108,7 @@ SolvePlan plan_for_copy(Device& device, Ctx& context, const ResidentProblem<T, C
 template <Scalar T, class Ctx>
 SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& problem,
                   const Request& asked, const Monitor& monitor) {
-  const Request request = with_pairs(in_precision<T>(asked));
+  const Request request = with_pairs(in_precision<T>(asked), problem.rhs.cols() > 0);
   Facts facts = shape_of(problem, 1);
   check_shapes(facts);
   if (request.reorder != RowOrder::automatic && request.reorder != RowOrder::none) {

@@ -16,12 +16,7 @@ struct CUstream_st;
 namespace heddle::detail {
 
 /// cudssConfigParam_t
-enum CudssConfig : int {
-  kCudssMatching = 3,
-  kCudssRefinements = 5,  ///< steps of iterative refinement in a solve
-  kCudssPivoting = 7,
-  kCudssDeterministic = 24
-};
+enum CudssConfig : int { kCudssMatching = 3, kCudssPivoting = 7, kCudssDeterministic = 24 };
 
 /// cudssDataParam_t. The type of the datum is in brackets.
 enum CudssData : int {

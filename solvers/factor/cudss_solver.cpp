@@ -141,8 +141,6 @@ Index CudssSolver::perturbed_pivots() const {
   return indices(kCudssPerturbed, 1, "count of perturbed pivots").front();
 }
 
-void CudssSolver::set_refinements(int steps) { set(kCudssRefinements, steps); }
-
 void CudssSolver::execute(int phase, void* solution, void* right_side) {
   check_cudss(
       cudss_.functions.execute(handle_, phase, config_, data_, matrix_, solution, right_side),

@@ -46,9 +46,6 @@ class CudssSolver {
   /// The number of pivots that were 0 to rounding, for which cuDSS put other numbers.
   Index perturbed_pivots() const;
 
-  /// From now on `kCudssSolve` refines by this number of steps.
-  void set_refinements(int steps);
-
   /// Y = A⁻¹X for `kCudssSolve`, or a half of it, see `CudssPhase`. Y may be X. `scaling`: null, or
   /// n factors s on the device, with which Y = diag(s) A⁻¹ diag(s) X.
   template <Scalar T>

@@ -24,16 +24,16 @@ class CudssSolves final : public ShiftedSolves<T, CudaContext> {
   ShiftedFactor& shifted() noexcept override { return shifted_; }
 
   bool factor(CudaContext& context, double sigma) override {
-    solver_->set_refinements(0);  // `ShiftedFactor` measures plain solves
     if (!shifted_.factor(sigma)) return false;
-    solver_->set_refinements(shifted_.refinements());
     const std::vector<double>& scaling = shifted_.scaling();
     context.copy_to_device(scaling_.data(), scaling.data(), scaling.size() * sizeof(double));
     return true;
   }
 
+  /// The deterministic mode of cuDSS refines no solutions: the host does where it is needed.
   void solve(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
              BlockView<T, DeviceSpace> Y) override {
+    if (shifted_.refinements() > 0) return solve_on_host<T>(context, shifted_, X, Y);
     solver_->solve<T>(context, kCudssSolve, X, Y, scaling_.data());
   }
 

@@ -21,32 +21,37 @@ class HostSolves final : public ShiftedSolves<T, Ctx> {
   bool factor(Ctx&, double sigma) override { return shifted_.factor(sigma); }
 
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
-    const Index n = X.rows(), columns = X.cols();
-    HostContext beside{1};
-    MultiVector<T, HostSpace> block(host_of(context, beside), n, columns);
-    fetch<T>(context, X, block.view());
-    by_columns_.resize(static_cast<std::size_t>(n * columns));
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        by_columns_[static_cast<std::size_t>(j * n + i)] = static_cast<double>(block.view()(i, j));
-      }
-    }
-    shifted_.solve(by_columns_.data(), columns);
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        block.view()(i, j) = static_cast<T>(by_columns_[static_cast<std::size_t>(j * n + i)]);
-      }
-    }
-    send<T>(context, block.view(), Y);
-    context.synchronize();  // the copy reads `block` until then
+    solve_on_host<T>(context, shifted_, X, Y);
   }
 
  private:
   ShiftedFactor shifted_;
-  std::vector<double> by_columns_;
 };
 
 }  // namespace
+
+template <Scalar T, class Ctx>
+void solve_on_host(Ctx& context, ShiftedFactor& factor, ConstBlockView<T, typename Ctx::Space> X,
+                   BlockView<T, typename Ctx::Space> Y) {
+  const Index n = X.rows(), columns = X.cols();
+  HostContext host{1};
+  MultiVector<T, HostSpace> block(host_of(context, host), n, columns);
+  fetch<T>(context, X, block.view());
+  std::vector<double> by_columns(static_cast<std::size_t>(n * columns));
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      by_columns[static_cast<std::size_t>(j * n + i)] = static_cast<double>(block.view()(i, j));
+    }
+  }
+  factor.solve(by_columns.data(), columns);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      block.view()(i, j) = static_cast<T>(by_columns[static_cast<std::size_t>(j * n + i)]);
+    }
+  }
+  send<T>(context, block.view(), Y);
+  context.synchronize();  // the copy reads `block` until then
+}
 
 template <Scalar T, class Ctx>
 std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
@@ -59,6 +64,8 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                          \
+  template void solve_on_host(Ctx&, ShiftedFactor&, ConstBlockView<T, typename Ctx::Space>, \
+                              BlockView<T, typename Ctx::Space>);                           \
   template std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(                              \
       Ctx&, const CsrView<T, typename Ctx::Space>&, const CsrView<T, typename Ctx::Space>&, \
       double);

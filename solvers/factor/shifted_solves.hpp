@@ -24,8 +24,13 @@ class ShiftedSolves {
   virtual void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
 };
 
-/// Solves by `indefinite_library` on the host. Blocks are copied there and back. A and B are read in
-/// this call only. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
+/// Y = (A − σB)⁻¹X by `factor`, between copies of X to the host and of Y back. Y may be X.
+template <Scalar T, class Ctx>
+void solve_on_host(Ctx& context, ShiftedFactor& factor, ConstBlockView<T, typename Ctx::Space> X,
+                   BlockView<T, typename Ctx::Space> Y);
+
+/// Solves by `indefinite_library` on the host. Blocks are copied there and back. A and B are read
+/// in this call only. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
 template <Scalar T, class Ctx>
 std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    const CsrView<T, typename Ctx::Space>& A,

@@ -180,9 +180,9 @@ TEST(PencilReport, QuotientsOfDiagonalsBoundTheEnds) {
   EXPECT_LE(16 * std::pow(std::sin(M_PI / 2 / (Chain::n + 1)), 2), report.quotients->lower);
   const std::string text = to_text(inspect(context, "K", K.view(), {}), report);
   const std::string cycles = fmt::format("{:.6g}", std::sqrt(8.0) / (2 * M_PI));
-  for (const std::string& part :
-       {"\n\nmass         M\n", "form         diagonal\n", "sum          5 of all entries",
-        "massless     no row\n", "lowest at most " + cycles}) {
+  for (const std::string& part : std::vector<std::string>{
+           "\n\nmass         M\n", "form         diagonal\n", "sum          5 of all entries",
+           "massless     no row\n", "lowest at most " + cycles}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
   }
 }
@@ -207,7 +207,8 @@ TEST(PencilReport, CountsRowsWithoutMass) {
 /// An M of eigenvalues of both signs, whose diagonal is positive: no bounds.
 TEST(PencilReport, AnIndefiniteMassHasNoQuotients) {
   HostContext context(1);
-  const auto K = csr_from_triplets<double>(context, 2, 2, {{0, 0, 2}, {1, 1, 2}});
+  const std::vector<Triplet<double>> springs{{0, 0, 2}, {1, 1, 2}};
+  const auto K = csr_from_triplets<double>(context, 2, 2, springs);
   const std::vector<Triplet<double>> entries{{0, 0, 1}, {0, 1, 3}, {1, 0, 3}, {1, 1, 1}};
   const auto M = csr_from_triplets<double>(context, 2, 2, entries);
   const PencilReport report = inspect_pencil(context, "K", K.view(), "M", M.view());

@@ -118,7 +118,7 @@ TEST(JsonSchema, HoldsDefaults) {
   const auto json = nlohmann::json::parse(config_json_schema());
   const auto& solver =
       json.at("definitions").at("lobpcg").at("properties").at("solver").at("properties");
-  EXPECT_EQ(solver.at("nev").at("default"), 6);
+  EXPECT_EQ(solver.at("nev").at("default"), "auto");
   EXPECT_EQ(solver.at("which").at("default"), "smallest");
   EXPECT_FALSE(solver.at("type").contains("default"));
 }

@@ -258,9 +258,10 @@ TEST_F(LobpcgProcess, BadConfigurations) {
   expect_refused(solve("problem: {matrix: a.mtx}\nsolver: {nve: 10}"), 1,
                  "case.yaml:2:10: unknown key 'nve' in solver (did you mean 'nev'?); valid keys: "
                  "type, nev, which, block_size, tolerance, criterion, max_iterations, "
-                 "time_limit_s, refresh_interval, preconditioner");
-  expect_refused(solve("problem: {matrix: a.mtx}\nsolver: {nev: ten}"), 1,
-                 "case.yaml:2:15: solver.nev: expected an integer of at least 1, got 'ten'");
+                 "time_limit_s, refresh_interval, certify, preconditioner");
+  expect_refused(
+      solve("problem: {matrix: a.mtx}\nsolver: {nev: ten}"), 1,
+      "case.yaml:2:15: solver.nev: expected auto or an integer of at least 1, got 'ten'");
   expect_refused_beginning(solve("problem: {matrix: [a.mtx\n"), 1,
                            "case.yaml:2:1: not readable as YAML: ");
   expect_refused(solve(""), 1, "case.yaml: is empty");

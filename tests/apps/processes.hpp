@@ -181,7 +181,7 @@ class Processes : public test::SolverProcess {
     expect_same(count, problem(matrix, "nev: 10, filter: chebyshev") + device, 0);
     const auto reason = result().at("reason").get<std::string>();
     EXPECT_TRUE(reason.starts_with("solved as a dense problem")) << reason;
-    const std::string interval = "which: interval, interval: [0, 1e-3], nev: 40";
+    const std::string interval = "which: interval, interval: [0, 1e-3], nev: 40, filter: chebyshev";
     expect_same(count, problem(matrix, interval) + device, 0);
   }
 

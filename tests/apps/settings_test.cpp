@@ -140,7 +140,7 @@ TEST(Settings, AnEndOfTheSpectrumDoesNotGoWithANumberInIt) {
 
 TEST(Settings, WrongValuesNameTheOption) {
   EXPECT_EQ(error_of("solver.nev", {"0"}),
-            "--nev 0: solver.nev: expected an integer of at least 1, got '0'");
+            "--nev 0: solver.nev: expected auto or an integer of at least 1, got '0'");
   for (const std::string word : {"nan", "inf"}) {
     EXPECT_EQ(
         error_of("solver.sigma", {word}),

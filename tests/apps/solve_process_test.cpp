@@ -332,8 +332,8 @@ TEST_F(HeddleSolve, WhatIsWrongOnStandardInputIsNamed) {
                "standard input is named twice, for the configuration and for problem.matrix");
   expect_error(shell("echo 'problem: {matrx: d.mtx}' | $heddle solve -"), 1,
                "standard input:1:11: unknown key 'matrx' in problem (did you mean 'matrix'?); "
-               "valid keys: matrix, mass, transform, weights, symmetrize, first_line, "
-               "constraints, initial_guess, coordinates, near_null, rhs");
+               "valid keys: matrix, mass, geometric_stiffness, transform, weights, symmetrize, "
+               "first_line, constraints, initial_guess, coordinates, near_null, rhs");
   const ProcessResult cut = shell("head -n 9 d.mtx | $heddle solve -");
   EXPECT_EQ(cut.exit_code, 2);
   EXPECT_EQ(cut.err.rfind("heddle solve: error: standard input:", 0), 0u) << cut.err;
@@ -407,7 +407,7 @@ TEST_F(HeddleSolve, WhatIsRefused) {
                "heddle solve has no option --masses; see heddle solve --help");
   expect_error(run_solve({"gone.yaml"}), 1, "gone.yaml: no such file");
   expect_error(run_solve({"laplace1d:40", "--nev", "many"}), 1,
-               "--nev many: solver.nev: expected an integer of at least 1, got 'many'");
+               "--nev many: solver.nev: expected auto or an integer of at least 1, got 'many'");
   expect_error(run_solve({"laplace1d:40", "--nev", "41"}), 1,
                "--nev 41: solver.nev is 41, but the matrix has order 40: nev must be at most 40");
   EXPECT_EQ(run_solve({"laplace9d:40"}).exit_code, 1);

@@ -25,7 +25,7 @@ const std::string kFilter =
     "threads: 1\noutput: {directory: out}\n";
 const std::string kInterval =
     "problem: {matrix: {generate: laplace2d, size: [300, 301]}}\n"
-    "solver: {which: interval, interval: [4, 4.0001], nev: 200}\n"
+    "solver: {which: interval, interval: [4, 4.0001], nev: 200, filter: chebyshev}\n"
     "threads: 1\noutput: {directory: out}\n";
 const std::string kFactorisation =
     "problem: {matrix: {generate: laplace3d, size: [44, 45, 46]}}\n"

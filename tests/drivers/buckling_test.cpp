@@ -13,6 +13,7 @@ namespace heddle {
 namespace {
 
 using test::Chain;
+using test::diagonal;
 
 constexpr double kEuler = std::numbers::pi * std::numbers::pi;  // of a pinned column
 
@@ -28,23 +29,6 @@ std::string refusal(const Problem& problem, const Request& request) {
 Problem column(Index elements) {
   return {.A = Matrix::generate({"column", {elements}}),
           .geometric_stiffness = Matrix::generate({"column_geometric", {elements}})};
-}
-
-/// n×n diagonal matrix.
-Matrix diagonal(const std::vector<double>& values) {
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> columns;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    columns.push_back(static_cast<std::int32_t>(i));
-    offsets.push_back(static_cast<std::int64_t>(i) + 1);
-  }
-  const auto n = static_cast<Index>(values.size());
-  const auto host = std::make_shared<HostContext>(1);
-  HostCsrMatrix<double> copy(*host, n, n, n);
-  std::copy(offsets.begin(), offsets.end(), copy.row_offsets());
-  std::copy(columns.begin(), columns.end(), copy.columns());
-  std::copy(values.begin(), values.end(), copy.values());
-  return Matrix(std::move(copy), host);
 }
 
 TEST(Buckling, LoadFactorsOfAColumnAreEulersAndProven) {

@@ -1,12 +1,30 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <heddle/drivers/problem/matrix.hpp>
+#include <heddle/linalg/context/context.hpp>
+#include <memory>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace heddle::test {
+
+/// A diagonal matrix, which owns its entries.
+inline Matrix diagonal(const std::vector<double>& values) {
+  const auto n = static_cast<Index>(values.size());
+  const auto host = std::make_shared<HostContext>(1);
+  HostCsrMatrix<double> made(*host, n, n, n);
+  for (Index i = 0; i < n; ++i) {
+    made.row_offsets()[i] = i;
+    made.columns()[i] = static_cast<std::int32_t>(i);
+  }
+  made.row_offsets()[n] = n;
+  std::copy(values.begin(), values.end(), made.values());
+  return Matrix(std::move(made), host);
+}
 
 /// The arrays of T = tridiag(−1, 2, −1) of order n, as a user may hold them. Its eigenvalues are
 /// 4 sin²(π j / (2(n + 1))), j = 1 … n.

@@ -199,10 +199,10 @@ TEST(RequestFields, SetByKeyword) {
 }
 
 TEST(RequestFields, WhatSetFieldRefuses) {
-  EXPECT_EQ(refusal("nev", 2.5), "nev is 2.5, not an integer of at least 1");
-  EXPECT_EQ(refusal("nev", true), "nev is true, not an integer of at least 1");
+  EXPECT_EQ(refusal("nev", 2.5), "nev is 2.5, not auto or an integer of at least 1");
+  EXPECT_EQ(refusal("nev", true), "nev is true, not auto or an integer of at least 1");
   EXPECT_EQ(refusal("nev", ~std::uint64_t{0}),
-            "nev is 18446744073709551615, not an integer of at least 1");
+            "nev is 18446744073709551615, not auto or an integer of at least 1");
   EXPECT_EQ(refusal("max_basis", std::string("many")),
             "max_basis is 'many', not auto or an integer of at least 1");
   EXPECT_EQ(refusal("which", std::string("both")),

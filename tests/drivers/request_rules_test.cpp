@@ -139,7 +139,7 @@ TEST(RequestRules, Intervals) {
 
 TEST(RequestRules, Values) {
   EXPECT_EQ(refusal(eigenproblem(), {.nev = -1}),
-            "nev is -1, not an integer of at least 1 or auto");
+            "nev is -1, not auto or an integer of at least 1");
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 1, .max_iterations = -1}),
             "max_iterations is -1, not an integer of at least 1");
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 1, .tolerance = -1}),

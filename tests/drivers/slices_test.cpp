@@ -4,7 +4,6 @@
 #include <cmath>
 #include <drivers/chain.hpp>
 #include <heddle/drivers/solve.hpp>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,11 +23,7 @@ std::vector<double> chain_between(Index n, double a, double b, double mass = 1) 
 }
 
 Matrix multiple_of_identity(Index n, double value) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(n + 1));
-  std::vector<std::int32_t> columns(static_cast<std::size_t>(n));
-  std::iota(offsets.begin(), offsets.end(), 0);
-  std::iota(columns.begin(), columns.end(), 0);
-  return {n, n, offsets, columns, std::vector<double>(static_cast<std::size_t>(n), value)};
+  return test::diagonal(std::vector<double>(static_cast<std::size_t>(n), value));
 }
 
 void expect_values(const Solution& solution, const std::vector<double>& exact, double tolerance) {

@@ -45,8 +45,8 @@ def test_what_tunes_another_method_has_no_effect_where_none_is_named():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"nev": 0}, "nev is 0, not an integer of at least 1"),
-        ({"nev": 2.5}, "nev is 2.5, not an integer of at least 1"),
+        ({"nev": 0}, "nev is 0, not auto or an integer of at least 1"),
+        ({"nev": 2.5}, "nev is 2.5, not auto or an integer of at least 1"),
         ({"nev": True}, "nev is true, not an integer"),
         ({"block_size": "wide"}, "block_size is 'wide', not auto or an integer of at least 1"),
         ({"time_limit": "long"}, "time_limit is 'long', not none or a number above 0"),

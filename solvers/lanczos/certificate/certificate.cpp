@@ -149,6 +149,9 @@ void Certificate<T, Ctx>::prove() {
     found_.completeness = {CompletenessMethod::inertia, true};
     return;
   }
+  if (behind && places.vague() && behind->eigenvalues > behind->place.found) {
+    return find_missing(*behind, behind->eigenvalues - behind->place.found);
+  }
   for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
     const std::optional<CountingPlace> place = places.before(attempt);
     const std::optional<Counted> before = place ? count_at(count, *place) : std::nullopt;

@@ -21,8 +21,10 @@ constexpr double kBefore[CountingPlaces::kAttempts] = {1, 30, 900, 27000};
 /// A place is this many times farther from each value than the bound of its error.
 constexpr double kMargin = 2;
 
-/// A count at a place that lies nearer to the last value than this part of it is a proof.
+/// A count at a place that lies nearer to the last value than this part of it is a proof. So is one
+/// within the bound of the error, as long as that is no larger part of the value than the second.
 constexpr double kDigits = 1e-6;
+constexpr double kVague = 1e-3;
 
 }  // namespace
 
@@ -33,6 +35,12 @@ CountingPlaces::CountingPlaces(std::vector<double> keys, double error, double to
   constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   error_ = std::max(error_, kRounding * last);
   alike_ = std::max(tolerance * last, 2 * error_);
+  proof_ = std::max(tolerance * last, kDigits * last);
+  if (!vague()) proof_ = std::max(proof_, alike_);
+}
+
+bool CountingPlaces::vague() const noexcept {
+  return error_ > std::max(kVague * std::abs(keys_.back()), kPartOfScale * scale_);
 }
 
 bool CountingPlaces::usable() const noexcept {
@@ -62,7 +70,7 @@ std::optional<CountingPlace> CountingPlaces::before(int attempt) const noexcept 
     place = {keys_[i] - gap / 2, static_cast<Index>(i), false};
   }
   if (widest < 2 * error_) return std::nullopt;
-  place.proves = last - place.key <= std::max(alike_, kDigits * std::abs(last));
+  place.proves = last - place.key <= proof_;
   return place;
 }
 

@@ -28,6 +28,9 @@ class CountingPlaces {
   /// Whether the values and their errors are finite, so that there are places.
   bool usable() const noexcept;
 
+  /// Whether the values have too few digits for a place before the last one to prove anything.
+  bool vague() const noexcept;
+
   /// A place behind all found values: by a part of their mean distance, or of the last value.
   CountingPlace beyond(int attempt) const noexcept;
 
@@ -40,6 +43,7 @@ class CountingPlaces {
   double error_;
   double scale_;
   double alike_;  // values that differ by less are the same
+  double proof_;  // a place that lies nearer to the last value proves
 };
 
 }  // namespace heddle::detail

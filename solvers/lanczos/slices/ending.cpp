@@ -160,7 +160,8 @@ void SliceSolve<T, Ctx>::finish() {
   } else if (converged) {
     result_.completeness = {CompletenessMethod::inertia, proven_};
   }
-  result_.eigenvectors = std::move(X_);
+  result_.eigenvectors =
+      found_.empty() ? MultiVector<T, Space>(context_, rows_.local, 0) : std::move(X_);
   result_.reason = fmt::format("{}{}", engine_.reason(),
                                converged && lenient_ ? ", as far as rounding allows" : "");
   if (solved_ > 0) {
