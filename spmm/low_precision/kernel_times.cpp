@@ -19,7 +19,7 @@ constexpr double kSliceLaunch = 1.4e-6;
 constexpr double kLine = 1.7e-11;        // of B
 constexpr double kRowLine = 7.7e-12;     // of B, in lanes of a warp side by side
 constexpr double kCachedLine = 1.9e-12;  // of A, from the first-level cache
-constexpr double kAlikeRow = 2.5e-11;    // per load, for each further row of the same columns
+constexpr double kAlikeRow = 1e-11;      // per load, for each further row of the same columns
 constexpr double kStagedLaunch = 2.2e-6;
 constexpr double kStagedRow = 1.6e-10;
 constexpr double kStagedEntry = 1.6e-12;
@@ -61,8 +61,8 @@ double rows_seconds(const ProductCounts& counts) noexcept {
   // Between 0, all rows of B lie side by side, and 1, each has lines of its own.
   const double lines_of_8 = 8 * static_cast<double>(counts.gathered_lines) / nnz;
   const double apart = std::clamp(alike * (lines_of_8 - 1) / 7, 0.0, 1.0);
-  const double of_B = (1 - apart) * kWarpLanes * kPieceBytes / kLineBytes +
-                      apart * groups * std::max(1.0, width * kPieceBytes / kLineBytes);
+  const double of_B = kRowLine * (1 - apart) * kWarpLanes * kPieceBytes / kLineBytes +
+                      kLine * apart * groups * std::max(1.0, width * kPieceBytes / kLineBytes);
   const auto of_A = [&](double bytes) {  // per row or group, those of neighbours being neighbours
     return std::min(groups, 1 + groups * bytes / kLineBytes);
   };
@@ -70,10 +70,9 @@ double rows_seconds(const ProductCounts& counts) noexcept {
   const double value_bytes = stored * static_cast<double>(counts.value_bytes) * counts.mean_row;
   const double column_bytes = alike * sizeof(std::int32_t) * counts.mean_row;
   const double loads = nnz / alike * pieces_of(counts) / kWarpLanes;
-  return kSliceLaunch +
-         scale_of(counts) * loads *
-             (kRowLine * of_B + kCachedLine * (of_A(value_bytes) + of_A(column_bytes)) +
-              kAlikeRow * (alike - 1));
+  return kSliceLaunch + scale_of(counts) * loads *
+                            (of_B + kCachedLine * (of_A(value_bytes) + of_A(column_bytes)) +
+                             kAlikeRow * (alike - 1));
 }
 
 double blocks_seconds(const ProductCounts& counts) noexcept {
