@@ -131,17 +131,18 @@ SVDS = {
     "unknown which": lambda f: f(TALL, k=3, which="LA"),
     "unknown solver": lambda f: f(TALL, k=3, solver="lapack"),
 }
+# SciPy projects its X in place.
 LOBPCG = {
-    "largest": lambda f: f(A, X, tol=1e-9, maxiter=300),
-    "smallest": lambda f: f(A, X, largest=False, tol=1e-9, maxiter=300),
-    "B": lambda f: f(A, X, B=M, largest=False, tol=1e-9, maxiter=300),
-    "preconditioner": lambda f: f(A, X, M=inverse, largest=False, tol=1e-9, maxiter=300),
-    "constraints": lambda f: f(A, X, Y=LOWEST, largest=False, tol=1e-9, maxiter=300),
-    "functions": lambda f: f(lambda V: A @ V, X, None, lambda V: inverse @ V, tol=1e-9, maxiter=300),
-    "dense": lambda f: f(A.toarray(), X, largest=False, tol=1e-9, maxiter=300),
-    "integers": lambda f: f(INTEGERS, X, largest=False, tol=1e-9, maxiter=300),
-    "histories": lambda f: f(A, X, tol=1e-9, maxiter=300, retLambdaHistory=True)[:2],
-    "Y of another order": lambda f: f(A, X, Y=np.ones((7, 1))),
+    "largest": lambda f: f(A, X.copy(), tol=1e-9, maxiter=300),
+    "smallest": lambda f: f(A, X.copy(), largest=False, tol=1e-9, maxiter=300),
+    "B": lambda f: f(A, X.copy(), B=M, largest=False, tol=1e-9, maxiter=300),
+    "preconditioner": lambda f: f(A, X.copy(), M=inverse, largest=False, tol=1e-9, maxiter=300),
+    "constraints": lambda f: f(A, X.copy(), Y=LOWEST, largest=False, tol=1e-9, maxiter=300),
+    "functions": lambda f: f(lambda V: A @ V, X.copy(), None, lambda V: inverse @ V, tol=1e-9, maxiter=300),
+    "dense": lambda f: f(A.toarray(), X.copy(), largest=False, tol=1e-9, maxiter=300),
+    "integers": lambda f: f(INTEGERS, X.copy(), largest=False, tol=1e-9, maxiter=300),
+    "histories": lambda f: f(A, X.copy(), tol=1e-9, maxiter=300, retLambdaHistory=True)[:2],
+    "Y of another order": lambda f: f(A, X.copy(), Y=np.ones((7, 1))),
 }
 CG = {
     "defaults": lambda f: f(A, b),
