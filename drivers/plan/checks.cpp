@@ -153,7 +153,8 @@ void check_callables(const Request& request, const Facts& facts) {
                                                 "callable in double precision",
                                                 part));
   }
-  if (facts.B.given && !facts.B.stored && request.method == Method::block_lanczos) {
+  if (facts.B.given && !facts.B.stored && !facts.buckling &&
+      request.method == Method::block_lanczos) {
     throw ProblemError(ProblemPart::mass,
                        "block_lanczos divides by B, which must be stored; lobpcg takes a callable");
   }

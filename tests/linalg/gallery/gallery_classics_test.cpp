@@ -82,7 +82,8 @@ TEST(Column, LoadFactorsApproachEulersFromAboveWithTheFourthOrder) {
     const VectorXd factors = test::eigenvalues(K, G);
     for (Eigen::Index k = 1; k <= 3; ++k) {
       const double step = std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-      const double excess = factors(k - 1) / std::pow(std::numbers::pi * k, 2) - 1;
+      const double excess =
+          factors(k - 1) / std::pow(std::numbers::pi * static_cast<double>(k), 2) - 1;
       const double expected = std::pow(step, 4) / 720;
       EXPECT_NEAR(excess, expected, 0.06 * step * step * expected + 1e-9) << n << ", " << k;
     }

@@ -176,7 +176,7 @@ TYPED_TEST(LowPrecisionCuda, TheKernelFollowsThePattern) {
                                                     {.columns = 8})
         .kernel();
   };
-  // Full blocks; half of each block's columns; entries that share no block; a small, full B.
+  // Full blocks; half of each block's columns; diagonals.
   EXPECT_EQ(kernel_of(test::band_matrix<double>(5000, 5000, 200)), "blocks");
   const auto every_other = test::matrix_with_pattern<double>(4000, 4000, [](Index i) {
     std::vector<Index> columns;
@@ -187,13 +187,13 @@ TYPED_TEST(LowPrecisionCuda, TheKernelFollowsThePattern) {
     return columns;
   });
   EXPECT_EQ(kernel_of(every_other), "panels");
-  const auto scattered = test::matrix_with_pattern<double>(40'000, 40'000, [](Index i) {
+  const auto diagonals = test::matrix_with_pattern<double>(40'000, 40'000, [](Index i) {
     std::vector<Index> columns;
     for (Index k = 0; k < 5; ++k) columns.push_back((i / 8 * 8 + 7919 * k * k) % 39'900 + i % 8);
     std::sort(columns.begin(), columns.end());
     return columns;
   });
-  EXPECT_EQ(kernel_of(scattered), "slices");
+  EXPECT_EQ(kernel_of(diagonals), "rows");
 }
 
 TYPED_TEST(LowPrecisionCuda, LongRowsAreCutIntoPieces) {
