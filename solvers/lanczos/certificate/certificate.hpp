@@ -20,7 +20,7 @@ inline constexpr Index kAlwaysCounted = 5000;
 
 /// The options of `certified`: those of the solve, and whether to count.
 struct CertifyOptions : EigenOptions {
-  Certify certify = Certify::automatic;
+  Certify certify = Certify::automatic;  ///< whether eigenvalues are counted
 };
 
 /// Counts the eigenvalues of A x = λ B x up to the last of the `nev` that a solve for an end of the

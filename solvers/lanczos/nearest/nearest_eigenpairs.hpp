@@ -24,7 +24,7 @@ struct LimitCounts {
   Index lower = 0;  ///< below the lower limit
   Index upper = 0;  ///< below the upper limit
 
-  Index between() const noexcept { return upper - lower; }
+  Index between() const noexcept { return upper - lower; }  ///< the limits
 };
 
 /// The options of `nearest_eigenpairs`. The `nev` ≤ n pairs nearest to `sigma` with eigenvalues in
