@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/drivers/inspect/precision.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <limits>
