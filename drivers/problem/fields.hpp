@@ -186,7 +186,14 @@ class TypedMember final : public FieldMember<Owner> {
       return flag != nullptr && (value = *flag, true);
     } else if constexpr (std::is_arithmetic_v<Value>) {
       const std::optional<Value> number = number_in<Value>(given);
-      return number && (value = *number, true);
+      if (!number) return false;
+      // The number that stands for a word, such as 0 for auto, is said by the word.
+      if constexpr (std::is_integral_v<Value>) {
+        for (const auto& [word, meaning] : words_) {
+          if (meaning == *number) return false;
+        }
+      }
+      return value = *number, true;
     } else if constexpr (std::same_as<Value, std::optional<double>>) {
       const std::optional<double> number = number_in<double>(given);
       return number && (value = number, true);

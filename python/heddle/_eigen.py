@@ -256,6 +256,7 @@ def eigsh(
     pencil = Pencil(problem, options, k)
     if sigma is not None:
         if mode == "buckling":
+            assert problem.B is not None  # the mode needs M
             swapped = replace(problem, A=problem.B, B=problem.A)
             pencil = Pencil(swapped, options, k, _OF_BUCKLING)
         result = Shifted(pencil, transform_of(mode, float(sigma))).find(which)

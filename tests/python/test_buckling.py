@@ -235,7 +235,7 @@ def test_fewer_load_factors_than_wanted():
         (np.eye(4), np.triu(np.ones((4, 4))), {}, "KG: the matrix is not symmetric"),
         (np.eye(4), np.eye(4), {"k": 5}, "k is 5, but the matrix has order 4"),
         (np.eye(4), np.eye(4), {"k": 0}, "k is 0, not 1 or more"),
-        (np.eye(4), np.eye(4), {"k": 2, "method": "lobpcg"}, "lobpcg does not go with KG"),
+        (np.eye(4), np.eye(4), {"k": 2, "method": "lobpcg"}, "lobpcg does not go with geometric_stiffness"),
     ],
 )
 def test_what_is_refused(K, KG, arguments, message):

@@ -64,7 +64,7 @@ EIGSH = {
     "LA": lambda f: f(A, k=3, which="LA"),
     "SM": lambda f: f(A, k=3, which="SM"),
     "LM of both signs": lambda f: f(A - 3 * sp.eye_array(n), k=4, which="LM"),
-    "SM of both signs": lambda f: f(A - 3 * sp.eye_array(n), k=4, which="SM"),
+    "SM of both signs": lambda f: f(A - 3 * sp.eye_array(n), k=4, which="SM", ncv=n, v0=np.cos(np.arange(n))),
     "BE": lambda f: f(A, k=4, which="BE"),
     "BE, odd": lambda f: f(A, k=5, which="BE"),
     "dense": lambda f: f(A.toarray(), 3),

@@ -133,8 +133,9 @@ def test_completeness_says_whether_it_is_proven():
     small = heddle.solve(A[:100, :100], nev=3)
     assert small.completeness == ("dense", True)
     assert small.completeness.proven
-    large = heddle.solve(A, nev=3, method="lobpcg")
+    large = heddle.solve(A, nev=3, method="lobpcg", certify="no")
     assert large.completeness == ("search of stiff rows", False)
+    assert heddle.solve(A, nev=3, method="lobpcg").completeness == ("inertia", True)
     *_, both = heddle.eigsh(A[:100, :100], 4, which="BE", return_stats=True)
     assert both.completeness == ("dense", True)
 
@@ -197,7 +198,7 @@ def test_a_second_end_that_repeats_the_first_is_sought_again(monkeypatch):
     [{"which": "LM"}, {"which": "BE"}, {"which": "SM"}, {"sigma": 0.3}, {"sigma": -1.0}],
 )
 def test_a_callback_that_returns_false_ends_the_whole_call(arguments):
-    A, calls = heddle.generate("laplace2d", 60, 60) - 4 * sp.eye_array(3600), []
+    A, calls = heddle.generate("laplace2d", 60, 60) - 3.9 * sp.eye_array(3600), []
 
     def stop(state):
         calls.append(state.iteration)

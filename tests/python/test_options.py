@@ -47,7 +47,7 @@ def test_what_tunes_another_method_has_no_effect_where_none_is_named():
     [
         ({"nev": 0}, "nev is 0, not auto or an integer of at least 1"),
         ({"nev": 2.5}, "nev is 2.5, not auto or an integer of at least 1"),
-        ({"nev": True}, "nev is true, not an integer"),
+        ({"nev": True}, "nev is true, not auto or an integer"),
         ({"block_size": "wide"}, "block_size is 'wide', not auto or an integer of at least 1"),
         ({"time_limit": "long"}, "time_limit is 'long', not none or a number above 0"),
         ({"time_limit": -1}, "time_limit is -1, not none or a number above 0"),

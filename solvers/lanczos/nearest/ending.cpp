@@ -107,9 +107,14 @@ void NearestSolve<T, Ctx>::solve_whole() {
     mismatch_ = options_.counts && std::ssize(pairs_.leading) < wanted_;
     if (!mismatch_) wanted_ = std::min(wanted_, std::ssize(pairs_.leading));
     if (wanted_ == 0) return end_without_pairs();
-    if (shift_.is_too_near(s_->ritz, wanted_)) next_ = AfterNearest::move_shift;
+    bool near = shift_.is_too_near(s_->ritz, wanted_);
+    if (!near) {
+      engine_.finish_iteration(*this, "solved as a dense problem");
+      if (engine_.ended()) return;
+      near = shift_.spoils(s_->ritz, wanted_);
+    }
+    next_ = near ? AfterNearest::move_shift : AfterNearest::thick_restart;
   } while (next_ == AfterNearest::move_shift);
-  engine_.finish_iteration(*this, "solved as a dense problem");
   engine_.end(SolveStatus::stagnated,
               mismatch_ ? "a count contradicts the dense solution"
                         : "the dense solution is as good as the precision allows");

@@ -120,10 +120,20 @@ bool NearestShift<T, Ctx>::place(double first_step) {
 
 template <Scalar T, class Ctx>
 bool NearestShift<T, Ctx>::is_too_near(const LanczosRitz& ritz, Index awaited) const {
-  if (pairs_.leading.empty() || std::ssize(pairs_.leading) != awaited) return false;
+  return ratio(ritz, awaited) > (pairs_.whole ? kWidestInWhole<T> : kWidest<T>);
+}
+
+template <Scalar T, class Ctx>
+bool NearestShift<T, Ctx>::spoils(const LanczosRitz& ritz, Index awaited) const {
+  return ratio(ritz, awaited) > kWidest<T>;
+}
+
+/// The ratio of the first θ to that of the last leading pair. 0 if pairs are missing.
+template <Scalar T, class Ctx>
+double NearestShift<T, Ctx>::ratio(const LanczosRitz& ritz, Index awaited) const {
+  if (pairs_.leading.empty() || std::ssize(pairs_.leading) != awaited) return 0;
   const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  const double widest = pairs_.whole ? kWidestInWhole<T> : kWidest<T>;
-  return largest > widest * std::abs(ritz.value(pairs_.leading.back()));
+  return largest / std::abs(ritz.value(pairs_.leading.back()));
 }
 
 template <Scalar T, class Ctx>

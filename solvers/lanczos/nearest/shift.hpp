@@ -38,6 +38,9 @@ class NearestShift {
   /// are to be there.
   bool is_too_near(const LanczosRitz& ritz, Index awaited) const;
 
+  /// The same for pairs of a dense solve that have not passed.
+  bool spoils(const LanczosRitz& ritz, Index awaited) const;
+
   /// Chooses s farther from the value that it was too near to. Ends the solve if there is none.
   bool move(const LanczosRitz& ritz);
 
@@ -50,6 +53,8 @@ class NearestShift {
   bool far() const noexcept { return far_; }             ///< whether σ has moved to the spectrum
 
  private:
+  double ratio(const LanczosRitz& ritz, Index awaited) const;
+
   Ctx& context_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
