@@ -144,9 +144,9 @@ void Schema::problem() {
 
 void Schema::geometric_stiffness() {
   add("problem.geometric_stiffness",
-      "K_g of a structure with the stiffness A under a reference load, given like A: the "
-      "eigenvalues are the load factors lambda of A x = -lambda K_g x, smallest first, positive "
-      "ones unless solver.side says both or below; A positive definite")
+      "K_g of a structure with the stiffness A under a reference load, given like A; eigenvalues: "
+      "the load factors lambda of A x = -lambda K_g x, smallest first, positive ones unless "
+      "solver.side says both or below; A positive definite")
       .file()
       .section()
       .only_for({SolverType::block_lanczos, SolverType::automatic})

@@ -4,8 +4,9 @@
 
 #include <source_location>
 
-/// Every call of the CUDA runtime is checked by `check`, which throws a `DeviceError` with the error
-/// and the source location of the call. `cuda_libraries.hpp` has those of cuBLAS and cuSOLVER.
+/// Every call of the CUDA runtime is checked by `check`, which throws a `DeviceError` with the
+/// error and the source location of the call. `cuda_libraries.hpp` has those of cuBLAS and
+/// cuSOLVER.
 namespace heddle {
 
 void check(cudaError_t status, std::source_location where = std::source_location::current());
