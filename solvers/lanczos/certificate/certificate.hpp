@@ -29,11 +29,11 @@ struct CertifyOptions : EigenOptions {
 /// By Sylvester's law of inertia, A − sB has as many negative pivots as there are eigenvalues below
 /// s. s lies beyond the last found value. If more eigenvalues than the found ones lie on its near
 /// side, as where `nev` cuts copies of an eigenvalue, a second s lies just before the last value:
-/// within the tolerance or 10⁻⁶ of it, or within the error bounds of the values. As many
+/// within the tolerance or 10⁻⁶ of it, or within error bounds of at most 10⁻³ of it. As many
 /// eigenvalues as found values are a proof, and `completeness` of the result is `inertia`, proven.
-/// More of them mean that pairs are missing: `nearest_eigenpairs` then computes all pairs up to s,
-/// and the wanted ones among these replace `found`. If it does not converge, the status is
-/// `verification_failed`, or that of a limit which ended it.
+/// More of them, or larger error bounds, mean that pairs may be missing: `nearest_eigenpairs` then
+/// computes all pairs up to s, and the wanted ones among these replace `found`. If it does not
+/// converge, the status is `verification_failed`, or that of a limit which ended it.
 ///
 /// For constraints Y with C = BY, the eigenvalues of the constrained problem below s are counted as
 /// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth). Pairs missing
