@@ -3,6 +3,7 @@
 #include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/memory.hpp>
 #include <heddle/solvers/factor/factor_costs.hpp>
+#include <heddle/solvers/factor/factor_libraries.hpp>
 
 namespace heddle::detail {
 namespace {
@@ -48,6 +49,28 @@ PlannedChoice planned_count(const Request& request, const Facts& facts, const Fa
     return {"count of pairs", "by inertia", "the order is small"};
   }
   return {"count of pairs", "by inertia where it costs little, or next to stiff rows", ""};
+}
+
+PlannedChoice planned_library(const Request& request, bool on_gpu) {
+  const FactorLibraryRow& host = indefinite_library();
+  std::string others;
+  for (const FactorLibraryRow& better : factor_libraries()) {
+    const bool asked =
+        !better.on_device || (on_gpu && request.factorization != FactorLibrary::host);
+    const std::string missing = better.inertia && asked ? better.missing() : std::string();
+    if (!missing.empty()) others += fmt::format("; not {}: {}", better.name, missing);
+  }
+  const FactorLibraryRow& device = factor_library("cuDSS");
+  if (!on_gpu || request.factorization == FactorLibrary::host || !device.missing().empty()) {
+    return {"factorization", std::string(host.name), std::string(host.cost) + others};
+  }
+  if (request.factorization == FactorLibrary::cudss) {
+    return {"factorization", std::string(device.name), ""};
+  }
+  return {
+      "factorization",
+      fmt::format("{}, {} where the factor does not fit or is not stable", device.name, host.name),
+      std::string(device.cost) + others};
 }
 
 }  // namespace heddle::detail

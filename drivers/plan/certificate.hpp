@@ -4,7 +4,8 @@
 #include <heddle/drivers/plan/solve_plan.hpp>
 #include <heddle/solvers/factor/factor_estimate.hpp>
 
-/// The count of eigenvalues after a solve for an end of the spectrum.
+/// The count of eigenvalues after a solve for an end of the spectrum, and the library of indefinite
+/// factors.
 namespace heddle::detail {
 
 /// Why the eigenvalues of a problem with these facts cannot be counted. Empty if they can.
@@ -20,5 +21,8 @@ void check_certify_memory(const Request& request, const FactorCost& cost);
 /// Whether and why the eigenvalues are counted. The method of `request` has been chosen. `cost`: of
 /// a factor, where the request asks for one.
 PlannedChoice planned_count(const Request& request, const Facts& facts, const FactorCost& cost);
+
+/// The library that factors an indefinite A − σB for `request`, and why that one.
+PlannedChoice planned_library(const Request& request, bool on_gpu);
 
 }  // namespace heddle::detail

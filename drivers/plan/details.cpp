@@ -72,9 +72,12 @@ class Choices {
           "large diagonal entries hold them, and they dominate the right-hand sides");
     }
     const StagePlan& first = plan_.stages.front();
+    bool factors = counts_by_factors(first.request);
     if (counts(first)) {
       choices_.push_back(planned_count(first.request, plan_.facts, plan_.factor));
+      factors = choices_.back().value != "none";
     }
+    if (factors) choices_.push_back(planned_library(first.request, plan_.on_gpu));
     const OrderChoice& order = plan_.row_order;
     add("row order", std::string(row_order_name(order.order)), order.reason);
     add("memory", describe_bytes(plan_.memory.device), "estimated peak");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <drivers/refusal.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <numbers>
 #include <string>
@@ -14,17 +15,9 @@ namespace {
 
 using test::Chain;
 using test::diagonal;
+using test::refusal;
 
 constexpr double kEuler = std::numbers::pi * std::numbers::pi;  // of a pinned column
-
-std::string refusal(const Problem& problem, const Request& request) {
-  try {
-    solve(problem, request);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
 
 Problem column(Index elements) {
   return {.A = Matrix::generate({"column", {elements}}),

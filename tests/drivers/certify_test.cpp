@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <drivers/chain.hpp>
+#include <drivers/refusal.hpp>
 #include <drivers/springs.hpp>
 #include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <heddle/solvers/factor/factor_libraries.hpp>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,15 +19,7 @@ namespace {
 using detail::FactorCost;
 using test::Chain;
 using test::chain_eigenvalue;
-
-std::string refusal(const Problem& problem, const Request& request) {
-  try {
-    solve(problem, request);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
+using test::refusal;
 
 void expect_proven(const Solution& solution, const std::string& what) {
   EXPECT_EQ(solution.status, SolveStatus::converged) << what << ": " << solution.reason;
@@ -200,6 +194,27 @@ TEST(Certify, IsPlannedWithItsReason) {
   const PlannedChoice forced = planned(6000, {.nev = 2, .certify = Certify::inertia});
   EXPECT_EQ(forced.value, "by inertia");
   EXPECT_EQ(forced.reason.find("the factor takes about "), 0U) << forced.reason;
+}
+
+TEST(Certify, ThePlanNamesTheLibraryThatFactors) {
+  Device device(DeviceChoice::host, 1);
+  const auto planned = [&](const Request& request) {
+    const Chain<std::int64_t> chain(400);
+    for (const PlannedChoice& choice : plan(device, {.A = chain.matrix()}, request).choices()) {
+      if (choice.name == "factorization") return choice;
+    }
+    return PlannedChoice{};
+  };
+  const detail::FactorLibraryRow& library = detail::indefinite_library();
+  for (const Request& request :
+       {Request{.nev = 2}, Request{.nev = 2, .sigma = 1.5},
+        Request{.interval = RealInterval{1, 2}, .filter = LanczosFilter::inverse}}) {
+    const PlannedChoice choice = planned(request);
+    EXPECT_EQ(choice.value, library.name);
+    EXPECT_EQ(choice.reason.find(library.cost), 0U) << choice.reason;
+    EXPECT_EQ(choice.reason.find("not MUMPS") == std::string::npos, library.name == "MUMPS");
+  }
+  EXPECT_EQ(planned({.nev = 2, .certify = Certify::no}).value, "");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <drivers/chain.hpp>
+#include <drivers/refusal.hpp>
 #include <functional>
 #include <heddle/drivers/solve.hpp>
 
@@ -10,6 +11,7 @@ namespace {
 
 using test::Chain;
 using test::chain_eigenvalue;
+using test::refusal;
 
 /// A symmetric matrix with the entries entry(i, j), stored where |i − j| ≤ width.
 struct Banded {
@@ -35,15 +37,6 @@ struct Banded {
 /// Unit masses in every second row.
 Banded every_second_mass(Index n) {
   return {n, 0, [](Index i, Index) { return i % 2 == 1 ? 1.0 : 0.0; }};
-}
-
-std::string refusal(const Problem& problem, const Request& request) {
-  try {
-    solve(problem, request);
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "";
 }
 
 /// A chain of unit springs with m masses between massless nodes is a chain of m masses and springs

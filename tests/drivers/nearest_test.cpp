@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <drivers/chain.hpp>
+#include <drivers/refusal.hpp>
 #include <heddle/drivers/problem/request_values.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <numeric>
@@ -14,6 +15,7 @@ namespace {
 
 using test::Chain;
 using test::chain_eigenvalue;
+using test::refusal;
 
 /// The `count` eigenvalues of a chain of n that are nearest to sigma, ascending.
 std::vector<double> nearest_of_chain(Index n, double sigma, Index count) {
@@ -24,15 +26,6 @@ std::vector<double> nearest_of_chain(Index n, double sigma, Index count) {
   values.resize(static_cast<std::size_t>(count));
   std::sort(values.begin(), values.end());
   return values;
-}
-
-std::string refusal(const Problem& problem, const Request& request) {
-  try {
-    solve(problem, request);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
 }
 
 TEST(Nearest, PairsInsideTheSpectrumAreFoundAndProven) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <drivers/chain.hpp>
+#include <drivers/refusal.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/linalg/base/error.hpp>
 #include <string>
@@ -9,17 +10,9 @@ namespace heddle {
 namespace {
 
 using test::Chain;
+using test::refusal;
 
 /// The message that a solve of `problem` is refused with; empty if it is not.
-std::string refusal(const Problem& problem, const Request& request = {.nev = 1}) {
-  try {
-    solve(problem, request);
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 const Chain<std::int64_t> kChain(8);
 const std::vector<double> kNumbers(64, 1);
 
@@ -140,7 +133,8 @@ TEST(Refusals, PrecisionsOfPreconditioners) {
   const PreconditionerRequest single{.precision = PreconditionerPrecision::single};
   const Problem problem{.A = kChain.matrix()};
   EXPECT_EQ(refusal(problem, {.method = Method::lobpcg, .nev = 1, .preconditioner = single}), "");
-  EXPECT_EQ(refusal(problem, {.nev = 1, .preconditioner = single}), "");  // by block Lanczos
+  EXPECT_EQ(refusal(problem, {.nev = 1, .preconditioner = single}),
+            "");  // by block Lanczos
   const Problem system{.A = kChain.matrix(), .rhs = Block(8, 8, kNumbers)};
   EXPECT_EQ(refusal(system, {.preconditioner = single}), "");
   EXPECT_EQ(refusal(system, {.algorithm = CgAlgorithm::pseudo_block, .preconditioner = single}),

@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <fstream>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -9,9 +10,11 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/dense.hpp"
+#include "support/source_dir.hpp"
 #include "support/tolerance.hpp"
 
 namespace heddle {
@@ -32,6 +35,33 @@ std::vector<const FactorLibraryRow*> libraries() {
     }
   }
   return all;
+}
+
+/// The cells of the row of docs/building.md that begins with the name of a library.
+std::vector<std::string> documented(std::string_view name) {
+  std::ifstream page(test::source_dir() / "docs/building.md");
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| " + std::string(name))) continue;
+    std::vector<std::string> cells;
+    for (std::size_t from = 2, to; (to = line.find(" |", from)) != std::string::npos; from = to + 3)
+      cells.push_back(line.substr(from, to - from));
+    if (cells.size() == 6) return cells;
+  }
+  return {};
+}
+
+TEST(FactorLibraries, AreDocumented) {
+  for (const FactorLibraryRow& row : detail::factor_libraries()) {
+    const std::vector<std::string> cells = documented(row.name);
+    ASSERT_EQ(cells.size(), 6U) << row.name;
+    EXPECT_EQ(cells[1], row.definite && row.inertia ? "ends and inside"
+                        : row.definite              ? "ends"
+                                                    : "inside");
+    EXPECT_EQ(cells[2] == "no", !row.inertia) << row.name;
+    EXPECT_EQ(cells[3] == "no", !row.inertia) << row.name;
+    EXPECT_EQ(cells[4], row.on_device ? "GPU" : "host");
+    EXPECT_EQ(cells[5], row.licence);
+  }
 }
 
 /// The eigenvalues of a dense pencil, ascending.
