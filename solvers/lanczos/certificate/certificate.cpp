@@ -244,8 +244,9 @@ void Certificate<T, Ctx>::adopt(Result computed, Index missing) {
   merged.operator_applications += computed.operator_applications;
   merged.orthogonalization += computed.orthogonalization;
   merged.reason = fmt::format(
-      "{}; a count of the eigenvalues showed that the solve had missed {}, which the inverse of "
-      "A - sigma B then found",
+      "{}; a count of the eigenvalues showed that the solve had missed, or left without digits, "
+      "{}, "
+      "which the inverse of A - sigma B then found",
       computed.reason, missing == 1 ? "a pair" : fmt::format("{} pairs", missing));
   found_ = std::move(merged);
 }
