@@ -101,24 +101,30 @@ inline bool same_value(const std::optional<RealInterval>& a, const std::optional
   return a->lower == b->lower && a->upper == b->upper;
 }
 
-/// The member that `Access`, a lambda without captures, returns of an Owner.
+/// The type of the member that `Access`, a lambda without captures, returns of an Owner.
 template <class Owner, class Access>
+using ValueOf = std::remove_cvref_t<std::invoke_result_t<Access, Owner&>>;
+
+/// A member of an Owner. One class serves all members of a type: each has its pair of functions.
+template <class Owner, class Value>
 class TypedMember final : public FieldMember<Owner> {
  public:
-  using Value = std::remove_cvref_t<decltype(Access{}(std::declval<Owner&>()))>;
-
-  explicit TypedMember(Words<Value> words) : words_(std::move(words)) {}
+  template <class Access>
+  TypedMember(Access, Words<Value> words)
+      : member_([](Owner& owner) -> Value& { return Access{}(owner); }),
+        const_member_([](const Owner& owner) -> const Value& { return Access{}(owner); }),
+        words_(std::move(words)) {}
 
   bool set(Owner& owner, const GivenValue& given) const override {
-    return convert(given, Access{}(owner));
+    return convert(given, member_(owner));
   }
 
   bool is_valid(const Owner& owner, const FieldForms& forms) const override {
-    const Value& value = Access{}(owner);
+    const Value& value = const_member_(owner);
     for (const auto& [word, meaning] : words_) {
       if (same_value(meaning, value)) return true;
     }
-    if (same_value(value, Access{}(defaults()))) return true;
+    if (same_value(value, const_member_(defaults()))) return true;
     if constexpr (std::is_floating_point_v<Value>) {
       return !forms.real || forms.real->contains(value);
     } else if constexpr (std::is_integral_v<Value> && !std::same_as<Value, bool>) {
@@ -134,15 +140,15 @@ class TypedMember final : public FieldMember<Owner> {
   }
 
   void pass(Archive& archive, Owner& owner) const override {
-    detail::pass(archive, Access{}(owner));
+    detail::pass(archive, member_(owner));
   }
 
   bool same(const Owner& a, const Owner& b) const override {
-    return same_value(Access{}(a), Access{}(b));
+    return same_value(const_member_(a), const_member_(b));
   }
 
   std::string text(const Owner& owner) const override {
-    const Value& value = Access{}(owner);
+    const Value& value = const_member_(owner);
     for (const auto& [word, meaning] : words_) {
       if (same_value(meaning, value)) return std::string(word);
     }
@@ -164,7 +170,7 @@ class TypedMember final : public FieldMember<Owner> {
     }
   }
 
-  const void* address(const Owner& owner) const override { return &Access{}(owner); }
+  const void* address(const Owner& owner) const override { return &const_member_(owner); }
 
  private:
   static const Owner& defaults() {
@@ -206,6 +212,8 @@ class TypedMember final : public FieldMember<Owner> {
     }
   }
 
+  Value& (*member_)(Owner&);
+  const Value& (*const_member_)(const Owner&);
   Words<Value> words_;
 };
 
@@ -263,8 +271,8 @@ class FieldRow {
  public:
   /// A field whose default and whose names follow from its member and its path.
   template <class Access>
-  FieldRow(FieldTable<Owner>& table, std::string path, std::string doc, Access,
-           Words<typename TypedMember<Owner, Access>::Value> words = {})
+  FieldRow(FieldTable<Owner>& table, std::string path, std::string doc, Access access,
+           Words<ValueOf<Owner, Access>> words = {})
       : field_(&table.emplace_back()) {
     field_->path = std::move(path);
     field_->name = field_->keyword = field_->path.substr(field_->path.rfind('.') + 1);
@@ -273,7 +281,8 @@ class FieldRow {
     for (const auto& [word, value] : words) {
       if (std::find(known.begin(), known.end(), word) == known.end()) known.push_back(word);
     }
-    field_->member = std::make_shared<const TypedMember<Owner, Access>>(std::move(words));
+    using Member = TypedMember<Owner, ValueOf<Owner, Access>>;
+    field_->member = std::make_shared<const Member>(access, std::move(words));
     field_->fallback = field_->member->text(Owner{});
   }
 
