@@ -1,6 +1,6 @@
 # Sources of one folder are compiled together by CMake's unity builds: most of them cost less than the
-# headers that they include. CMAKE_UNITY_BUILD=OFF compiles each source alone, as the preset "fuzz" does:
-# it shows what a source forgets to include.
+# headers that they include. CMAKE_UNITY_BUILD=OFF compiles each source alone and shows what a source
+# forgets to include.
 set(HEDDLE_UNITY ON)
 if(DEFINED CMAKE_UNITY_BUILD)
   set(HEDDLE_UNITY ${CMAKE_UNITY_BUILD})

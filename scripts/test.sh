@@ -7,14 +7,14 @@
 #   --release   optimised build with warnings as errors, the lab included, its tests (host; data where there is a
 #               matrix folder; cuda where there is a GPU), an installed package and its consumer;
 #               with a CUDA toolkit all GPU code is compiled too
-#   --sanitize  host tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   --fuzz      each fuzz target for 20 seconds, built with clang
+#   --sanitize  host tests, and each fuzz target for 20 seconds, under AddressSanitizer and
+#               UndefinedBehaviorSanitizer, built with clang
 #   --python    the Python package, linked to the libraries of build/test, its tests and examples.
 #               Packages that it needs from PyPI are installed in build/python. Where PyPI cannot be
 #               reached, this part fails. With HEDDLE_PYPI=skip it is skipped instead
 #   --quick     --format and --release without the data tests
 # Without a part all of them run, each also where another one failed. Builds in build/test,
-# build/sanitize, build/fuzz and build/python, with the output of each in build/logs.
+# build/sanitize and build/python, with the output of each in build/logs.
 # Installs missing packages (as root, or with sudo). Real matrices: HEDDLE_MATRIX_DIR, by default
 # ../shared/matrices where that exists. Exit code 0 if nothing failed.
 set -euo pipefail
@@ -109,7 +109,7 @@ run_release() {
 fill_environment() { # FOLDER
   python3 -m venv "$1" || return 1
   "$1/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.4' 'numpy>=1.22' \
-    'scipy>=1.8' PyYAML pooch Jinja2 matplotlib pytest networkx mypy types-PyYAML tqdm \
+    'scipy>=1.8' PyYAML pooch Jinja2 matplotlib pytest pytest-xdist networkx mypy types-PyYAML tqdm \
     joblib pandas scikit-learn && return 0
   [[ ${HEDDLE_PYPI:-} != skip ]] || return 77
   say "The packages of PyPI cannot be installed. HEDDLE_PYPI=skip leaves out the Python package"
@@ -134,26 +134,22 @@ run_python() {
   build "Python package, warnings as errors" \
     install_python_package "$environment" "$PWD/build/python/prefix" || return 0
   HEDDLE_PROGRAMS=$PWD/build/test/apps run_tests tests/python build/python/pytest.xml \
-    "$environment/bin/python" -m pytest -q tests/python --junitxml=build/python/pytest.xml
+    "$environment/bin/python" -m pytest -q tests/python --junitxml=build/python/pytest.xml \
+    --numprocesses "$cores" --dist loadfile
 }
 
 run_sanitize() {
   build "Build with AddressSanitizer and UndefinedBehaviorSanitizer" \
     configure_and_build sanitize build/sanitize all || return 0
   # Without this option a reference to a variable of a function that has returned is not found.
-  ASAN_OPTIONS=detect_stack_use_after_return=1 run_ctest build/sanitize --label-regex host
-}
-
-run_fuzz() {
-  build "Fuzz targets, built with clang" configure_and_build fuzz build/fuzz fuzzers || return 0
-  run_ctest build/fuzz --label-regex fuzz
+  ASAN_OPTIONS=detect_stack_use_after_return=1 run_ctest build/sanitize --label-regex 'host|fuzz'
 }
 
 parts=()
 release_options=()
 for argument in "$@"; do
   case $argument in
-    --format | --release | --sanitize | --fuzz | --python) parts+=("${argument#--}") ;;
+    --format | --release | --sanitize | --python) parts+=("${argument#--}") ;;
     --quick)
       parts+=(format release)
       release_options=(--label-exclude data)
@@ -165,7 +161,7 @@ for argument in "$@"; do
     *) fail "unknown option $argument (see scripts/test.sh --help)" ;;
   esac
 done
-[[ ${#parts[@]} -gt 0 ]] || parts=(format release python sanitize fuzz)
+[[ ${#parts[@]} -gt 0 ]] || parts=(format release python sanitize)
 
 part=packages
 check "Packages of the system" install_missing "${kBuildPackages[@]}" "${kTestPackages[@]}" || true

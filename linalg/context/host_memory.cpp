@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <heddle/linalg/base/sanitizers.hpp>
 #include <heddle/linalg/context/host_memory.hpp>
 #include <iterator>
 #include <limits>
@@ -30,14 +31,6 @@ std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
 std::size_t within_huge_page(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kHugePage;
 }
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HEDDLE_ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define HEDDLE_ADDRESS_SANITIZER
-#endif
 
 #if defined(__linux__) && !defined(HEDDLE_ADDRESS_SANITIZER)
 

@@ -77,31 +77,34 @@ def check_failures():
     cmake = f'case "$*" in *--preset*) ;; *build/test*) echo "{BUILD_ERROR}"; exit 1 ;; esac\n'
     tools = {"cmake": cmake, "ctest": ctest({"build/sanitize": BAD_REPORT}),
              "dpkg-query": "exit 1\n", "sudo": "exit 100\n", "apt-get": "echo cannot be fetched; exit 100\n"}
-    code, lines = run_script(tools, "--release", "--python", "--sanitize", "--fuzz")
+    code, lines = run_script(tools, "--release", "--python", "--sanitize")
     expect("failures give exit code 1", code == 1)
     wanted = [r"failed: Packages of the system: .*",
               r"could not be built: Release build, warnings as errors: " + re.escape(BUILD_ERROR),
               r"could not be built: Release build for the Python package: " + re.escape(BUILD_ERROR),
               r"failed: build/sanitize: A\.IsLess/a < b",
               r"failed: build/sanitize: tests\.python\.test_a\.test_f",
-              r"failed: build/fuzz: no tests in .*build/fuzz/ctest\.xml, exit code 1",
               r"times: packages \d+ s, release build \d+ s, python build \d+ s, sanitize build \d+ s, "
-              r"sanitize tests \d+ s, fuzz build \d+ s, fuzz tests \d+ s, all \d+ s",
-              r"4 passed, 6 failed, 2 skipped"]
+              r"sanitize tests \d+ s, all \d+ s",
+              r"3 passed, 5 failed, 2 skipped"]
     missing = [pattern for pattern, line in zip(wanted, lines[-len(wanted):])
                if not re.fullmatch(pattern, line)]
-    expect(f"the closing lines are right, got {last_lines(lines, 8)}\nnot {missing}", not missing)
+    expect(f"the closing lines are right, got {last_lines(lines, 7)}\nnot {missing}", not missing)
+    code, lines = run_script({**tools, "ctest": ctest({})}, "--sanitize")
+    expect("a report without tests is a failure, got" + last_lines(lines, 4), code == 1 and any(
+        re.fullmatch(r"failed: build/sanitize: no tests in .*build/sanitize/ctest\.xml, exit code 1", line)
+        for line in lines))
 
 
 def check_success():
     tools = {"cmake": "", "ctest": ctest({"build/": GOOD_REPORT}), "dpkg-query": "echo install ok installed\n"}
-    code, lines = run_script(tools, "--release", "--fuzz")
+    code, lines = run_script(tools, "--release", "--sanitize")
     expect("no failure: exit code 0", code == 0)
     expect("no failure: no line but the times and the last one, got" + last_lines(lines, 3),
            lines[-1] == "5 passed, 0 failed, 0 skipped" and lines[-2].startswith("times: ")
            and not any("failed:" in line or "FAILED" in line for line in lines))
     tools["ctest"] = ctest({"build/": GOOD_REPORT}).replace("exit 0", "exit 8")
-    code, lines = run_script(tools, "--fuzz")
+    code, lines = run_script(tools, "--sanitize")
     expect("an exit code that no test explains is a failure, got" + last_lines(lines, 3),
            code == 1 and lines[-1] == "3 passed, 1 failed, 0 skipped" and "exit code 8" in lines[-3])
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/base/sanitizers.hpp>
 #include <heddle/solvers/factor/one_thread.hpp>
 #include <heddle/solvers/factor/symmetric_factor.hpp>
 #include <limits>
@@ -35,7 +36,7 @@ class Library {
 
  private:
   Library() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(HEDDLE_ADDRESS_SANITIZER) || defined(HEDDLE_THREAD_SANITIZER)
     constexpr int kMode = RTLD_NOW | RTLD_LOCAL;  // sanitizers refuse the other flag
 #else
     constexpr int kMode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;

@@ -183,7 +183,8 @@ TEST(AutomaticPreconditioner, OfALinearSystemFollowsItsCondition) {
 
 TEST(AutomaticPreconditioner, OfEigenpairsIsTheDiagonalWhereTheConditionIsGood) {
   const Problem problem{.A = Matrix::generate({"trefethen", {5000}})};
-  Request request{.method = Method::lobpcg, .nev = 4, .device = DeviceChoice::host};
+  Request request{
+      .method = Method::lobpcg, .nev = 4, .certify = Certify::no, .device = DeviceChoice::host};
   const Solution well = solve(problem, request);
   EXPECT_EQ(well.status, SolveStatus::converged) << well.reason;
   EXPECT_EQ(well.preconditioner_name, "jacobi of A") << well.preconditioner_reason;

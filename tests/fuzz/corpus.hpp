@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "support/sanitized.hpp"
 #include "support/source_dir.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -32,6 +33,7 @@ inline void expect_read_or_refused(const std::string& target,
     for (std::size_t at = 0; at < seed.size(); ++at) {
       ASSERT_EQ(fault_of(std::string_view(seed).substr(0, at)), "") << name << " up to " << at;
       for (const int change : {0x01, 0x80}) {
+        if (kSanitized && at % 5 != 0) continue;  // the fuzzer changes them with sanitizers
         std::string changed = seed;
         changed[at] = static_cast<char>(changed[at] ^ change);
         ASSERT_EQ(fault_of(changed), "") << name << ", byte " << at << " changed by " << change;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <heddle/linalg/base/sanitizers.hpp>
 
 namespace {
 
@@ -10,16 +11,8 @@ std::atomic<std::size_t> allocations{0};
 
 }  // namespace
 
-// GCC names the sanitizers that own the allocator by macros, clang by features.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HEDDLE_SANITIZER_ALLOCATES
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEDDLE_SANITIZER_ALLOCATES
-#endif
-
-#if defined(__GLIBC__) && !defined(HEDDLE_SANITIZER_ALLOCATES)
+// Sanitizers own the allocator.
+#if defined(__GLIBC__) && !defined(HEDDLE_ADDRESS_SANITIZER) && !defined(HEDDLE_THREAD_SANITIZER)
 
 // The C library's own entry points behind the names that this file takes over.
 extern "C" {

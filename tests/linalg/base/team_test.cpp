@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <heddle/linalg/base/sanitizers.hpp>
 #include <heddle/linalg/base/team.hpp>
 #include <string>
 #include <thread>
@@ -166,7 +167,8 @@ TEST(Team, AForkedProcessDoesTheWorkAlone) {
   if (child == 0) {
     std::atomic<int> done{0};
     run_team(3, 100, true, [&](std::int64_t) { ++done; });
-#ifdef __SANITIZE_ADDRESS__  // the search for leaks at the exit may wait for the parent's threads
+#ifdef HEDDLE_ADDRESS_SANITIZER  // the search for leaks at the exit may wait for the parent's
+                                 // threads
     _exit(done == 100 ? 0 : 1);
 #else
     std::exit(done == 100 ? 0 : 1);

@@ -124,7 +124,7 @@ TEST_F(CudaContextTest, SmallMatricesTravelThereAndBack) {
 
 /// Few bytes come to the host by way of page-locked memory, more do not.
 TEST_F(CudaContextTest, BytesOfAnyNumberTravelThereAndBack) {
-  for (const std::size_t size : {1, 255, 16384, 16385, 100000}) {
+  for (const std::size_t size : {1U, 255U, 16384U, 16385U, 100000U}) {
     SCOPED_TRACE(size);
     std::vector<unsigned char> there(size), back(size);
     for (std::size_t k = 0; k < size; ++k) there[k] = static_cast<unsigned char>(k * 37 + size);

@@ -77,7 +77,7 @@ TEST(HostMemory, WhatWasFreedIsCutAndJoined) {
   for (void*& quarter : quarters) quarter = memory.allocate(4 * kMiB);
   EXPECT_EQ(memory.kept_bytes(), 0u);
   EXPECT_EQ(*std::min_element(quarters.begin(), quarters.end()), whole);
-  for (const int k : {2, 0, 1, 3}) memory.deallocate(quarters[k], 4 * kMiB);
+  for (const std::size_t k : {2U, 0U, 1U, 3U}) memory.deallocate(quarters[k], 4 * kMiB);
   EXPECT_EQ(memory.allocate(16 * kMiB), whole);
   memory.deallocate(whole, 16 * kMiB);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuzz/matrix_market_property.hpp"
+#include "support/sanitized.hpp"
 #include "support/source_dir.hpp"
 
 namespace heddle {
@@ -114,7 +115,7 @@ TEST(MatrixMarketMutations, SeedsAreReadOrRefused) {
 }
 
 TEST(MatrixMarketMutations, ManyMutationsAreReadOrRefused) {
-  constexpr int kMutations = 200000;
+  constexpr int kMutations = test::kSanitized ? 20000 : 200000;
   const auto seeds = corpus();
   ASSERT_FALSE(seeds.empty());
   Mutator mutator(2024);

@@ -177,8 +177,9 @@ TEST(NumpyErrors, FilesOfTheCorpus) {
       {"nan.npy", "element [3, 2] is nan, which is not finite"}};
   HostContext context(2);
   for (const auto& [name, words] : files) {
-    expect_words(refusal([&] { parse_npy_block<double>(context, seeds.at(name), "file"); }), words);
-    expect_words(refusal([&] { parse_npy<float>(context, seeds.at(name), "file"); }), words);
+    const std::string& seed = seeds.at(name);
+    expect_words(refusal([&] { parse_npy_block<double>(context, seed, "file"); }), words);
+    expect_words(refusal([&] { parse_npy<float>(context, seed, "file"); }), words);
   }
   const std::string& large = seeds.at("large.npy");
   EXPECT_EQ(parse_npy_block<double>(context, large, "file").view()(3, 2), 1e300);

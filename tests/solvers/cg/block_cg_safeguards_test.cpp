@@ -73,7 +73,7 @@ TEST(BlockCgSafeguards, ASingularMatrixIsSeenWhenItsRangeIsExhausted) {
   HostContext context;
   for (const Index n : {40, 200}) {
     auto A = path<double>(context, n);
-    for (const std::uint64_t stream : {0, 1, 2}) {
+    for (const std::uint64_t stream : {0U, 1U, 2U}) {
       const auto b = random_vectors<double>(context, n, 1, stream);
       const auto result = block_cg<double, HostContext>(context, {&A, nullptr, b.view()}, {});
       EXPECT_EQ(result.status, SolveStatus::breakdown) << result.reason;

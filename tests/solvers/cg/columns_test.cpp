@@ -177,7 +177,7 @@ TYPED_TEST(LinearColumnsTest, ZeroRightHandSidesHaveZeroSolutionsAndTheOrderIsRe
           << i << ", " << j;
     }
   }
-  for (const std::size_t j : {0, 3}) {
+  for (const std::size_t j : {0U, 3U}) {
     EXPECT_EQ(result.residuals[j], 0);
     EXPECT_EQ(result.backward_errors[j], 0);
   }

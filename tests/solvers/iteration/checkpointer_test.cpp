@@ -46,12 +46,12 @@ class Solve {
     checkpointer.capture(history, [this](Archive& archive) { numbers(archive); });
   }
   void write(Checkpointer& checkpointer) {
-    checkpointer.write(host_, history, [this](const auto& visit) { blocks(visit); });
+    checkpointer.write(host_, history, [this](const auto& visit) { this->blocks(visit); });
   }
   void resume(const Checkpointer& checkpointer) {
     checkpointer.resume(
         host_, history, [this](Archive& archive) { numbers(archive); },
-        [this](const auto& visit) { blocks(visit); });
+        [this](const auto& visit) { this->blocks(visit); });
   }
 
   Index iteration = 0;

@@ -37,7 +37,7 @@ TEST(BlockLanczosDisconnectedGraph, ItsManyZerosAreFoundByThinBlocks) {
   test::ReferenceProblem<HostContext> problem(context, "Erdos991@L");
   for (const Index block : {1, 2}) {
     for (const Index nev : {10, 20, 30}) {
-      for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5}) {
+      for (const std::uint64_t seed : {0U, 1U, 2U, 3U, 4U, 5U}) {
         SCOPED_TRACE(::testing::Message()
                      << "block " << block << ", nev " << nev << ", seed " << seed);
         BlockLanczosOptions options;

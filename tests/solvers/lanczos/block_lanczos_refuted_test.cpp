@@ -3,6 +3,7 @@
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 
 #include "solvers/eigen_test_support.hpp"
+#include "support/sanitized.hpp"
 
 namespace heddle {
 namespace {
@@ -26,7 +27,7 @@ TEST(BlockLanczosRefuted, PairsAreIteratedOnUntilTheyPass) {
   const std::vector<double> diagonal = pairs_of_values(400);
   DiagonalOperator<double> A(diagonal);
   for (const Index block : {2, 3, 8}) {
-    for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+    for (const std::uint64_t seed : test::seeds(10)) {
       for (const double tolerance : {1e-5, 1e-7, 1e-9}) {
         SCOPED_TRACE(testing::Message()
                      << "block " << block << ", seed " << seed << ", tolerance " << tolerance);

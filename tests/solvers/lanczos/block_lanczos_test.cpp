@@ -319,7 +319,7 @@ TEST(BlockLanczos, AnExactGuessOfOtherPairsIsNotTakenForTheWantedOnes) {
   for (const Index block : {1, 2, 4}) {
     for (const Index guesses : {1, 2}) {
       problem.initial_guess = guess.view().columns(0, guesses);
-      for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+      for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
         BlockLanczosOptions options = options_for(1, Which::smallest, block);
         options.max_basis = 20;
         options.seed = seed;

@@ -93,7 +93,7 @@ TEST(MissedPairs, OfAVeryStiffPartAreFound) {
   springs.add_grid(6, 6, 1e8, false);
   HostContext context;
   auto A = springs.matrix(context);
-  for (const std::uint64_t seed : {3, 7, 11}) {
+  for (const std::uint64_t seed : {3U, 7U, 11U}) {
     const std::vector<double> values = smallest(context, A, 4, seed);
     ASSERT_EQ(values.size(), 4u);
     EXPECT_NEAR(values[0], 0, 1e-4) << seed;
@@ -112,7 +112,7 @@ TEST_P(StiffParts, ThatAreHeldWeaklyAreFound) {
     springs.add_grid(a, b, stiffness, false);
     HostContext context;
     auto A = springs.matrix(context);
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
       const std::vector<double> values = smallest(context, A, 4, seed);
       ASSERT_EQ(values.size(), 4u);
       EXPECT_NEAR(values[0], 0, 1e-4) << a << 'x' << b << " seed " << seed;
@@ -325,7 +325,7 @@ TEST(MissedPairs, AreFoundBesideAMassMatrixAndWithoutAMatrix) {
   HostContext context;
   LobpcgOptions options;
   options.nev = 2;
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     options.seed = seed;
     const auto result = lobpcg<double, HostContext>(context, {&A, &B, &M}, options);
     ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;

@@ -144,7 +144,7 @@ TEST_F(DefiniteFirst, CopiesAreFoundAsForAnyPencil) {
   std::vector<double> all;
   for (Index i = 1; i <= n; ++i) {
     for (Index j = 1; j <= n; ++j) {
-      const auto part = [n](Index k) {
+      const auto part = [&](Index k) {
         const double sine =
             std::sin(std::numbers::pi * static_cast<double>(k) / (2 * static_cast<double>(n + 1)));
         return 4 * sine * sine;
@@ -162,8 +162,8 @@ TEST_F(DefiniteFirst, CopiesAreFoundAsForAnyPencil) {
 TEST_F(DefiniteFirst, FewerPairsThanWantedAreCounted) {
   for (const Index n : {60, 400}) {
     std::vector<double> values(static_cast<std::size_t>(n), 0);
-    for (const std::size_t i : {3, 17, 42}) values[i] = 1.5;
-    for (const std::size_t i : {5, 6, 7, 30, 31}) values[i] = -0.5;
+    for (const std::size_t i : {3U, 17U, 42U}) values[i] = 1.5;
+    for (const std::size_t i : {5U, 6U, 7U, 30U, 31U}) values[i] = -0.5;
     const Matrix A = generate<double>(context_, {"laplace1d", {n}});
     const Matrix B = diagonal(context_, values);
     const std::vector<double> all = truth(A, B);

@@ -139,7 +139,7 @@ class SlicedEigenpairs : public testing::Test {
   }
 
   HostContext context_;
-  const Matrix none_;
+  const Matrix none_{};
 };
 
 /// Of a cube, most eigenvalues have three or six copies, and seams lie among them.
