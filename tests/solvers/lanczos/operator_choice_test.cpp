@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/krylov/krylov_basis.hpp>
 #include <heddle/solvers/lanczos/operator_choice.hpp>
+#include <optional>
 
 #include "solvers/eigen_test_support.hpp"
 #include "support/tolerance.hpp"
@@ -25,9 +26,9 @@ struct Parts {
   static constexpr Index kMaxBasis = 48;
 
   Parts(LinearOperator<double, HostContext>& A, double norm, const BlockLanczosOptions& wanted,
-        ShiftedInverse<double, HostContext>* inverse = nullptr)
+        const std::optional<CsrView<double, HostSpace>>& factored = {})
       : options(wanted),
-        problem{.A = &A, .shifted_inverse = inverse},
+        problem{.A = &A},
         F(context, A.row_range(), kBlock),
         basis(context, A.row_range(), kMaxBasis, kBlock, false),
         ritz(kMaxBasis, kBlock),
@@ -35,6 +36,7 @@ struct Parts {
               {.n = A.rows(), .nev = options.nev, .block = kBlock, .max_basis = kMaxBasis}),
         engine(context, options, {}, monitor, history, 1),
         choice(context, problem, options, kMaxBasis, F, ritz, pairs, engine) {
+    if (factored) problem.shifted_inverse = &inverse.emplace(*factored);
     basis.reset(nullptr, 5);
     pairs.reset(options, std::numeric_limits<double>::epsilon());
     pairs.set_norms(norm, 1);
@@ -68,6 +70,7 @@ struct Parts {
   }
 
   HostContext context;
+  std::optional<ShiftedInverse<double, HostContext>> inverse;
   BlockLanczosOptions options;
   EigenProblem<double, HostContext> problem;
   LanczosOperator<double, HostContext> F;
@@ -158,10 +161,9 @@ TEST(OperatorChoice, AnInverseIsTakenWithSigmaBelowTheSpectrum) {
   const std::vector<Index> size = {19, 20};
   auto A = test::make_operator<double>(context, {"laplace2d", size});
   const std::vector<double> exact = laplace_smallest_eigenvalues(size, 4);
-  ShiftedInverse<double, HostContext> inverse(A.matrix());
   BlockLanczosOptions options = wanting(4);
   options.filter = LanczosFilter::inverse;
-  Parts parts(A, *A.one_norm(), options, &inverse);
+  Parts parts(A, *A.one_norm(), options, A.matrix());
   parts.cycle();
   ASSERT_TRUE(parts.choice.improve().has_value());
   ASSERT_TRUE(parts.F.map().inverts());
@@ -189,10 +191,9 @@ TEST(OperatorChoice, SigmaGoesBelowTheSmallestValueOfAnIndefiniteMatrix) {
     }
   }
   SparseOperator<double, HostContext> A(context, std::move(shifted));
-  ShiftedInverse<double, HostContext> inverse(A.matrix());
   BlockLanczosOptions options = wanting(4);
   options.filter = LanczosFilter::inverse;
-  Parts parts(A, *A.one_norm(), options, &inverse);
+  Parts parts(A, *A.one_norm(), options, A.matrix());
   parts.cycle();
   ASSERT_TRUE(parts.choice.improve().has_value());
   ASSERT_TRUE(parts.F.map().inverts());
@@ -225,11 +226,10 @@ TEST(OperatorChoice, EndsTheSolveWhereALimitLeavesNoRoom) {
 
   HostContext context;
   auto A = test::make_operator<double>(context, {"laplace2d", {19, 20}});
-  ShiftedInverse<double, HostContext> inverse(A.matrix());
   BlockLanczosOptions late = wanting(4);
   late.filter = LanczosFilter::inverse;
   late.time_limit_s = 0;
-  Parts timed(A, *A.one_norm(), late, &inverse);
+  Parts timed(A, *A.one_norm(), late, A.matrix());
   timed.cycle();
   EXPECT_FALSE(timed.choice.improve().has_value());
   ASSERT_TRUE(timed.engine.ended());
