@@ -321,7 +321,8 @@ TYPED_TEST_P(GramSchmidt, AProductIsSubtractedAndTheRestMadeOrthonormal) {
     orthogonalizer.orthonormalize(context, Q, Q);
     const auto rest = [&](Index i, Index j) {  // W − X C
       double sum = static_cast<double>(W.view()(i, j));
-      for (Index k = 0; k < X.view().cols(); ++k) sum -= static_cast<double>(X.view()(i, k)) * C.view()(k, j);
+      for (Index k = 0; k < X.view().cols(); ++k)
+        sum -= static_cast<double>(X.view()(i, k)) * C.view()(k, j);
       return sum;
     };
     std::vector<std::vector<double>> before(static_cast<std::size_t>(b));
