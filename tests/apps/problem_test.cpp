@@ -15,6 +15,8 @@
 #include <string>
 #include <support/temporary_folder.hpp>
 
+#include "support/sanitized.hpp"
+
 namespace heddle::apps {
 namespace {
 
@@ -277,6 +279,7 @@ const std::vector<std::string> kPreconditioners = {"none", "jacobi", "block_jaco
                                                    "incomplete_cholesky"};
 
 TEST_F(Problem, TheEstimateOfMemoryOfLobpcgIsNearThePeak) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   for (const std::string& problem : {kCube, kElastic + ", " + kElasticMass}) {
     for (const std::string& preconditioner : kPreconditioners) {
       SCOPED_TRACE(problem + preconditioner);
@@ -288,6 +291,7 @@ TEST_F(Problem, TheEstimateOfMemoryOfLobpcgIsNearThePeak) {
 }
 
 TEST_F(Problem, TheEstimateOfMemoryOfBlockLanczosIsNearThePeak) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   const std::string chain =
       "matrix: {generate: mikota_stiffness, size: [3000]}, "
       "mass: {generate: mikota_mass, size: [3000]}";

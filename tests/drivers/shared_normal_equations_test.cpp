@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "support/sanitized.hpp"
+
 /// Singular triplets and least squares by threads of this program in the place of processes, each
 /// with a range of the rows and a range of the columns of A.
 namespace heddle {
@@ -174,6 +176,7 @@ Request triplets(Method method, Which which, Index nev) {
 
 /// The eigensolvers on AᵀA.
 TEST(SharedNormalEquations, TripletsByIteration) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   for (const auto& [rows, cols] : {std::pair<Index, Index>{1800, 700}, {700, 1800}, {1100, 1100}}) {
     const Rectangle A = rectangle(rows, cols);
     expect_triplets(A, triplets(Method::block_lanczos, Which::largest, 5), {2, 3});
@@ -200,6 +203,7 @@ TEST(SharedNormalEquations, TripletsWithoutRowsOfOneSide) {
 
 /// Singular values of 0, whose left vectors are random to begin with.
 TEST(SharedNormalEquations, TripletsOfLessThanFullRank) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   const Rectangle A = rectangle(1800, 700, 2);
   const Request request = triplets(Method::block_lanczos, Which::smallest, 3);
   expect_triplets(A, request, {2, 3});

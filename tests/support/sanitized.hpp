@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <heddle/linalg/base/sanitizers.hpp>
@@ -24,3 +26,7 @@ inline std::vector<std::uint64_t> seeds(std::size_t count) {
 }
 
 }  // namespace heddle::test
+
+/// Leaves a test that takes long with a sanitizer, and whose code shorter tests run.
+#define HEDDLE_SKIP_WITH_SANITIZER() \
+  if (::heddle::test::kSanitized) GTEST_SKIP() << "takes long with a sanitizer"

@@ -7,6 +7,7 @@
 
 #include "solvers/eigen_test_support.hpp"
 #include "solvers/interval/interval_test_support.hpp"
+#include "support/sanitized.hpp"
 #include "support/tolerance.hpp"
 
 namespace heddle {
@@ -148,6 +149,7 @@ TEST(IntervalDense, NarrowIntervalsOfSmallProblemsAreSolvedAsDenseOnes) {
 
 /// Filters of the highest degree hardly separate eigenvalues over nine decades.
 TEST(IntervalDense, ADenseSolveFollowsFiltersThatCostMore) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   HostContext context;
   std::vector<double> values(600);
   for (std::size_t i = 0; i < values.size(); ++i) {

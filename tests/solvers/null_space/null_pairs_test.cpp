@@ -148,6 +148,7 @@ TEST(NullPairs, ManyOfThemCostNoProducts) {
 
 /// A mass matrix that is not diagonal leaves block Lanczos without B⁻¹, in standard form.
 TEST(NullPairs, OfAPencilAreKnownToTheSolvers) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   Graph<double> graph;
   for (const bool diagonal : {true, false}) {
     SparseOperator<double, HostContext> B(graph.context,

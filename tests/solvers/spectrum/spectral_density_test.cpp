@@ -10,6 +10,7 @@
 #include <string>
 
 #include "solvers/eigen_test_support.hpp"
+#include "support/sanitized.hpp"
 #include "support/tolerance.hpp"
 
 namespace heddle {
@@ -120,6 +121,7 @@ TEST(SpectralDensity, OneEigenvalueFarOffIsInsideTheInterval) {
 }
 
 TEST(SpectralDensity, AnEndThatLanczosStepsOverlookWidensTheInterval) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   HostContext context;
   constexpr Index kOrder = 20000;
   // The start vector of these steps hardly has the last eigenvector in it.
