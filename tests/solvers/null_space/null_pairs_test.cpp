@@ -123,7 +123,7 @@ TYPED_TEST(NullPairs, AreKnownToTheSolversFromTheStart) {
 
 TEST(NullPairs, ManyOfThemCostNoProducts) {
   HostContext context(2);
-  const Index parts = test::kSanitized ? 20 : 60, n = 10 * parts;
+  const Index parts = test::kSanitized ? 30 : 60, n = 10 * parts;
   const std::vector<Index> sizes(static_cast<std::size_t>(parts), 10);
   SparseOperator<double, HostContext> A(context, laplacian_of(context, n, random_parts(sizes, 31)));
   const GraphNullSpace found = graph_null_space<double>(context, A.matrix(), 64);

@@ -155,8 +155,9 @@ TEST_F(SlicedEigenpairs, OfACubeHaveAllTheirCopies) {
 }
 
 TEST_F(SlicedEigenpairs, OfASolidWithMass) {
-  const Matrix A = generate<double>(context_, {"elasticity3d", {5, 5, 6}});
-  const Matrix B = generate<double>(context_, {"elasticity3d_mass", {5, 5, 6}});
+  const Index length = test::kSanitized ? 3 : 6;
+  const Matrix A = generate<double>(context_, {"elasticity3d", {5, 5, length}});
+  const Matrix B = generate<double>(context_, {"elasticity3d_mass", {5, 5, length}});
   const std::vector<double> truth = dense_values(A, B);
   expect_all(A, B, truth, interval(0, 0.5 * (truth[99] + truth[100]), 100));
   if (test::kSanitized) return;
