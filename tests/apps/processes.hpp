@@ -72,7 +72,10 @@ inline std::string problem(const std::string& parts, const std::string& solver) 
 class Processes : public test::SolverProcess {
  protected:
   explicit Processes(const std::string& name = "heddle-lobpcg", Start start = Start::processes)
-      : SolverProcess(name), start_(start), gpu_(start != Start::processes) {}
+      : SolverProcess(name), start_(start), gpu_(start != Start::processes) {
+    // Launchers of several tests at once would remove each other's folder.
+    setenv("OMPI_MCA_orte_tmpdir_base", mpi_folder_.path().c_str(), 1);
+  }
 
   void start_as(Start start) { start_ = start; }
 
@@ -194,6 +197,7 @@ class Processes : public test::SolverProcess {
   }
 
  private:
+  heddle::test::TemporaryFolder mpi_folder_;
   Start start_;
   bool gpu_;
 };
