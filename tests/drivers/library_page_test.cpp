@@ -18,6 +18,8 @@
 #include <sstream>
 #include <vector>
 
+#include "support/sanitized.hpp"
+
 namespace {
 
 /// The k-th smallest eigenvalue of the Laplacian of n points, from 1.
@@ -107,6 +109,7 @@ TEST(LibraryPage, IsOneProcessWithoutALauncher) {
 }
 
 TEST(LibraryPage, SolvesWithAContext) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   heddle::HostContext context;  // or CudaContext, in a build with CUDA
   auto matrix = heddle::generate<double>(context, {.name = "laplace3d", .size = {50, 50, 50}});
   heddle::SparseOperator<double, heddle::HostContext> A(context, std::move(matrix));
