@@ -54,14 +54,14 @@ PlannedChoice planned_count(const Request& request, const Facts& facts, const Fa
 PlannedChoice planned_library(const Request& request, bool on_gpu) {
   const FactorLibraryRow& host = indefinite_library();
   std::string others;
-  for (const FactorLibraryRow& better : factor_libraries()) {
-    const bool asked =
-        !better.on_device || (on_gpu && request.factorization != FactorLibrary::host);
-    const std::string missing = better.inertia && asked ? better.missing() : std::string();
-    if (!missing.empty()) others += fmt::format("; not {}: {}", better.name, missing);
+  const bool may_use_gpu = on_gpu && request.factorization != FactorLibrary::host;
+  for (const FactorLibraryRow& row : factor_libraries()) {
+    if (!row.inertia || (row.on_device && !may_use_gpu)) continue;
+    const std::string missing = row.missing();
+    if (!missing.empty()) others += fmt::format("; not {}: {}", row.name, missing);
   }
   const FactorLibraryRow& device = factor_library("cuDSS");
-  if (!on_gpu || request.factorization == FactorLibrary::host || !device.missing().empty()) {
+  if (!may_use_gpu || !device.missing().empty()) {
     return {"factorization", std::string(host.name), std::string(host.cost) + others};
   }
   if (request.factorization == FactorLibrary::cudss) {
