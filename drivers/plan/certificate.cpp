@@ -26,6 +26,18 @@ void check_certify(const Request& request, const Facts& facts) {
   throw RequestError("certify", fmt::format(": inertia: {}: use auto or no", reason));
 }
 
+bool is_counted_after(const StagePlan& stage) noexcept {
+  const Algorithm algorithm = stage.method->algorithm;
+  return algorithm == Algorithm::lobpcg || algorithm == Algorithm::block_lanczos;
+}
+
+bool needs_factor_cost(const StagePlan& stage, const Facts& facts) {
+  if (!is_counted_after(stage) || !uncountable_reason(facts).empty()) return false;
+  const Certify certify = stage.request.certify;
+  return certify == Certify::inertia ||
+         (certify == Certify::automatic && facts.order() <= kAlwaysCounted);
+}
+
 void check_certify_memory(const Request& request, const FactorCost& cost) {
   if (request.certify != Certify::inertia) return;
   const double bytes = kIndefiniteBytes * cost.entries;
@@ -45,7 +57,7 @@ PlannedChoice planned_count(const Request& request, const Facts& facts, const Fa
             fmt::format("the factor takes about {:.0e} operations and {:.2g} GiB", cost.operations,
                         kIndefiniteBytes * cost.entries / kGiB)};
   }
-  if (facts.order() <= kAlwaysCounted) {
+  if (facts.order() <= kAlwaysCounted && cost.operations <= kAlwaysFactored) {
     return {"count of pairs", "by inertia", "the order is small"};
   }
   return {"count of pairs", "by inertia where it costs little, or next to stiff rows", ""};

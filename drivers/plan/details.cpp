@@ -73,7 +73,7 @@ class Choices {
     }
     const StagePlan& first = plan_.stages.front();
     bool factors = counts_by_factors(first.request);
-    if (counts(first)) {
+    if (is_counted_after(first)) {
       choices_.push_back(planned_count(first.request, plan_.facts, plan_.factor));
       factors = choices_.back().value != "none";
     }
@@ -88,11 +88,6 @@ class Choices {
   }
 
  private:
-  static bool counts(const StagePlan& stage) {
-    const Algorithm algorithm = stage.method->algorithm;
-    return algorithm == Algorithm::lobpcg || algorithm == Algorithm::block_lanczos;
-  }
-
   void add(std::string name, std::string value, std::string reason = "") {
     choices_.push_back({std::move(name), std::move(value), std::move(reason)});
   }

@@ -66,7 +66,7 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const Problem& pr
   check_precision(problem, first.request);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
   check_memory(plan.memory, first.request, machine);
-  if (request.certify == Certify::inertia) plan.factor = factor_cost(problem);
+  if (needs_factor_cost(first, facts)) plan.factor = factor_cost(problem);
   check_certify_memory(first.request, plan.factor);
   plan.row_order = choose_row_order(host, machine, facts, problem.A, first.request,
                                     first.preconditioner, plan.memory.host, monitor);

@@ -185,7 +185,8 @@ void add_own_options(RequestTable& table) {
   Row(table, "solver.certify",
       "whether the eigenvalues up to the last wanted one are counted after the solve, by the signs "
       "of the pivots of a factor of A - sigma B, and missing pairs found; inertia: always; no: "
-      "never; auto: up to order 5000, where a factor costs less than a tenth of the solve, and "
+      "never; auto: up to order 5000 where a factor is not nearly dense, where it costs less than "
+      "a tenth of the solve, and "
       "next to stiff rows",
       [](auto& r) -> auto& { return r.certify; },
       {{"auto", Certify::automatic}, {"inertia", Certify::inertia}, {"no", Certify::no}})

@@ -145,7 +145,7 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
       return plan_for_copy(device, context, problem, plan.facts, request, why, monitor);
     }
   }
-  if (request.certify == Certify::inertia) {
+  if (needs_factor_cost(first, plan.facts)) {
     plan.factor = estimate_inverse(context, device.host(), problem).factor;
     check_certify_memory(first.request, plan.factor);
   }

@@ -163,6 +163,15 @@ TEST(Certify, SeveralProcessesAreRefused) {
   EXPECT_NE(choice.reason.find("several processes"), std::string::npos);
 }
 
+TEST(Certify, ANearlyDenseFactorOfASmallOrderIsNotPlanned) {
+  const detail::Facts facts{.A = {.rows = 4000, .cols = 4000}};
+  const auto planned = [&](double operations) {
+    return detail::planned_count({}, facts, {.entries = 1e6, .operations = operations}).value;
+  };
+  EXPECT_EQ(planned(1e9), "by inertia");
+  EXPECT_EQ(planned(2e10), "by inertia where it costs little, or next to stiff rows");
+}
+
 TEST(Certify, AFactorThatDoesNotFitIsRefusedBeforeTheSolve) {
   const FactorCost small{.entries = 1e4, .operations = 1e6};
   const FactorCost huge{.entries = 1e16, .operations = 1e24};

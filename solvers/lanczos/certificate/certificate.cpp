@@ -86,8 +86,8 @@ class Certificate {
 template <Scalar T, class Ctx>
 bool Certificate<T, Ctx>::wanted() {
   if (options_.certify != Certify::automatic) return options_.certify == Certify::inertia;
-  if (inverse_.rows() <= kAlwaysCounted) return true;
   const FactorEstimate factor = inverse_.estimate(context_);
+  if (inverse_.rows() <= kAlwaysCounted && factor.operations <= kAlwaysFactored) return true;
   if (factor.bytes > inverse_.max_bytes()) return false;
   double spent = static_cast<double>(found_.operator_applications);
   if (found_.inverse_applications > 0) {

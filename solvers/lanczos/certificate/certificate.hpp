@@ -15,8 +15,12 @@ enum class Certify {
   no,         ///< never
 };
 
-/// `Certify::automatic` counts up to this order, whatever the solve has cost.
+/// `Certify::automatic` counts up to this order, whatever the solve has cost, if the factor takes
+/// at most `kAlwaysFactored` multiplications.
 inline constexpr Index kAlwaysCounted = 5000;
+
+/// A dense matrix of order 3000 takes as many: about two seconds with the slowest BLAS.
+inline constexpr double kAlwaysFactored = 1e10;
 
 /// The options of `certified`: those of the solve, and whether to count.
 struct CertifyOptions : EigenOptions {
@@ -39,11 +43,11 @@ struct CertifyOptions : EigenOptions {
 /// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth). Pairs missing
 /// from such a problem are not computed.
 ///
-/// `automatic` counts for orders up to 5000, where a factor costs less than a tenth of the solve by
-/// an estimate, and where a solve without an inverse has met rows of A that are 10³ times smaller
-/// than ‖A‖₁. The factor must fit into the memory of `inverse`. Only results that have converged
-/// and are not proven to be complete are counted. B must be positive definite, or positive
-/// semidefinite with xᵀA x > 0 in its null space.
+/// `automatic` counts for orders up to 5000 unless the factor takes more than 10¹⁰ multiplications,
+/// where a factor costs less than a tenth of the solve by an estimate, and where a solve without an
+/// inverse has met rows of A that are 10³ times smaller than ‖A‖₁. The factor must fit into the
+/// memory of `inverse`. Only results that have converged and are not proven to be complete are
+/// counted. B must be positive definite, or positive semidefinite with xᵀA x > 0 in its null space.
 ///
 /// `inverse` holds the matrices of `problem`. Its last factor belongs to some s afterwards.
 /// Sources: Parlett, The Symmetric Eigenvalue Problem, SIAM 1998, 3.3; Haynsworth, Linear Algebra
