@@ -117,7 +117,7 @@ MethodKind nearest_row() {
       .memory_bytes =
           [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
             return nearest_memory_bytes(nearest_options(request, sizes.buckling), sizes.n,
-                                        sizes.pencil, scalar_size);
+                                        sizes.constraints, sizes.pencil, scalar_size);
           },
       .result_columns = wanted_pairs,
   };

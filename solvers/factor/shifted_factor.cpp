@@ -153,9 +153,9 @@ double ShiftedFactor::error_of_solves() {
                                 : std::numeric_limits<double>::infinity();
 }
 
-/// The smallest |eigenvalue| by inverse iteration, in units of kMargin‖E‖. `error`: ‖E‖, which
-/// residuals of the solves may raise.
-double ShiftedFactor::certainty(double error) {
+/// The smallest |eigenvalue| by inverse iteration, in units of kMargin‖E‖. Residuals of the solves
+/// may raise ‖E‖.
+double ShiftedFactor::certainty() {
   std::vector<double> x(scaling_.size()), y, product(scaling_.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_sign(static_cast<Index>(i), 0);
   double smallest = std::numeric_limits<double>::infinity();
@@ -168,11 +168,11 @@ double ShiftedFactor::certainty(double error) {
     if (!std::isfinite(length) || length == 0) return 0;
     multiply(y.data(), product.data());
     for (std::size_t i = 0; i < x.size(); ++i) product[i] -= x[i];
-    error = std::max(error, norm(product) / length);  // E y = x − S(A − σB)S y
+    error_ = std::max(error_, norm(product) / length);  // E y = x − S(A − σB)S y
     smallest = std::min(smallest, 1 / length);
     x.swap(y);
   }
-  return smallest / (kMargin * error);
+  return smallest / (kMargin * error_);
 }
 
 bool ShiftedFactor::factor(double sigma) {
@@ -187,9 +187,9 @@ bool ShiftedFactor::factor(double sigma) {
   if (!signs) return false;
   const double rounding = kEpsilon * size;
   const double pivoted = kPivotedError * rounding;
-  const double error = library_.pivots ? pivoted : std::max(pivoted, error_of_solves());
-  unstable_ = !(error <= kCoarse * rounding);
-  if (!signs->proven || !(certainty(error) >= 1)) return false;
+  error_ = library_.pivots ? pivoted : std::max(pivoted, error_of_solves());
+  unstable_ = !(error_ <= kCoarse * rounding);
+  if (!signs->proven || !(certainty() >= 1)) return false;
   negative_ = signs->negative;
   shift_ = sigma;
   factored_ = true;

@@ -47,6 +47,7 @@ class ShiftedFactor {
   bool unstable() const noexcept { return unstable_; }
 
   double shift() const noexcept { return shift_; }  ///< σ of the last factor
+  double error() const noexcept { return error_; }  ///< ‖E‖ of the last factor, an estimate
 
   /// The number of eigenvalues below σ, for a positive definite B. For a semidefinite one,
   /// differences between two σ are those of the finite eigenvalues.
@@ -69,7 +70,7 @@ class ShiftedFactor {
   double largest_row_sum() const;
   void multiply(const double* x, double* y) const;
   double error_of_solves();
-  double certainty(double error);
+  double certainty();
   void solve_scaled(double* X, Index columns);
 
   const FactorLibraryRow& library_;
@@ -82,6 +83,7 @@ class ShiftedFactor {
   bool unstable_ = false;
   bool factored_ = false;
   double shift_ = 0;
+  double error_ = 0;  // ‖E‖
   Index negative_ = 0;
 };
 

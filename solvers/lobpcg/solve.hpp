@@ -1,8 +1,8 @@
 #pragma once
 
+#include <heddle/solvers/iteration/constrained_operator.hpp>
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
-#include <heddle/solvers/lobpcg/constrained_operator.hpp>
 #include <heddle/solvers/lobpcg/directions.hpp>
 #include <heddle/solvers/lobpcg/missed_pairs.hpp>
 #include <heddle/solvers/lobpcg/step_residuals.hpp>

@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/factor/constraint_factor.hpp>
 #include <heddle/solvers/factor/cudss_library.hpp>
 #include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/shifted_solves.hpp>
@@ -85,7 +86,9 @@ bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {
   }
   {
     const PhaseScope phase(context, Phase::factorization);
-    if (solves_->factor(context, sigma)) return true;
+    if (solves_->factor(context, sigma)) {
+      return !constraints_ || constraints_->factor(context, solves_->shifted());
+    }
   }
   const detail::ShiftedFactor& tried = solves_->shifted();
   if (choice_ != FactorLibrary::automatic || !tried.unstable() || !tried.library().on_device) {
@@ -97,13 +100,25 @@ bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {
 }
 
 template <Scalar T, class Ctx>
+void IndefiniteInverse<T, Ctx>::constrain(Ctx& context, ConstBlockView<T, Space> C) {
+  constraints_.reset();
+  if (C.cols() == 0) return;
+  if (C.rows() != A_.rows) {
+    throw InvalidArgument(fmt::format("IndefiniteInverse: the constraints have {} rows, A has {}",
+                                      C.rows(), A_.rows));
+  }
+  constraints_ = std::make_unique<detail::ConstraintFactor<T, Ctx>>(context, C);
+}
+
+template <Scalar T, class Ctx>
 double IndefiniteInverse<T, Ctx>::shift() const noexcept {
   return solves_ ? solves_->shifted().shift() : 0;
 }
 
 template <Scalar T, class Ctx>
 Index IndefiniteInverse<T, Ctx>::below() const noexcept {
-  return solves_ ? solves_->shifted().below() : 0;
+  if (!solves_) return 0;
+  return solves_->shifted().below() - (constraints_ ? constraints_->negative() : 0);
 }
 
 template <Scalar T, class Ctx>
@@ -119,11 +134,13 @@ std::string IndefiniteInverse<T, Ctx>::library() const {
 template <Scalar T, class Ctx>
 void IndefiniteInverse<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X,
                                             BlockView<T, Space> Y) {
-  if (!solves_ || !solves_->shifted().factored()) {
+  if (!solves_ || !solves_->shifted().factored() ||
+      (constraints_ && !constraints_->factored(solves_->shifted()))) {
     throw InvalidArgument("IndefiniteInverse: applied before a matrix was factored");
   }
   const PhaseScope phase(context, Phase::preconditioner);
   solves_->solve(context, X, Y);
+  if (constraints_) constraints_->project(context, Y);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IndefiniteInverse<T, Ctx>;

@@ -10,6 +10,8 @@ namespace heddle {
 namespace detail {
 template <Scalar T, class Ctx>
 class ShiftedSolves;
+template <Scalar T, class Ctx>
+class ConstraintFactor;
 struct FactorCost;
 }  // namespace detail
 
@@ -59,6 +61,17 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   /// if it cannot be loaded, and `InvalidArgument` for a matrix on the host.
   bool factor(Ctx& context, double sigma);
 
+  /// Restricts the problem to the vectors x with Cᵀx = 0, for C n×c in the context's memory with
+  /// independent columns, which must outlive the restriction. From the next `factor` on, Y solves
+  ///
+  ///     [A − σB  C] [Y]   [X]
+  ///     [Cᵀ      0] [M] = [0],
+  ///
+  /// and `below` counts eigenvalues of the restricted problem. `factor` computes (A − σB)⁻¹C, too,
+  /// and is false where σ is an eigenvalue of either problem to rounding. A C without columns lifts
+  /// the restriction. Throws `InvalidArgument` if C has other rows.
+  void constrain(Ctx& context, ConstBlockView<T, Space> C);
+
   double shift() const noexcept;  ///< σ of the last factor
 
   /// The number of eigenvalues below σ of the last factor, as `ShiftedFactor::below` has it.
@@ -78,7 +91,8 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   double max_bytes_;
   FactorLibrary choice_;
   std::unique_ptr<detail::ShiftedSolves<T, Ctx>> solves_;  // empty before the first factorisation
-  std::unique_ptr<const detail::FactorCost> estimate_;     // empty before the first estimate
+  std::unique_ptr<detail::ConstraintFactor<T, Ctx>> constraints_;  // empty without a restriction
+  std::unique_ptr<const detail::FactorCost> estimate_;  // empty before the first estimate
 };
 
 }  // namespace heddle

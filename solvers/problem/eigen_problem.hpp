@@ -19,8 +19,8 @@ struct EigenProblem {
   LinearOperator<T, Ctx>* B = nullptr;               ///< null: B = I
   Preconditioner<T, Ctx>* preconditioner = nullptr;  ///< null: identity
   /// n×c. The eigenvectors are those of A restricted to the vectors B-orthogonal to it, and
-  /// residuals are A x − λ B x without its part in the span of B·constraints. Only LOBPCG takes
-  /// constraints.
+  /// residuals are A x − λ B x without its part in the span of B·constraints. LOBPCG and
+  /// `nearest_eigenpairs` take constraints.
   ConstBlockView<T, Space> constraints{};
   ConstBlockView<T, Space> initial_guess{};     ///< n×g. The first min(g, b − 2) columns start X
                                                 ///< (n×b). The other columns of X are random

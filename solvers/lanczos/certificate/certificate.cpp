@@ -7,8 +7,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/certificate/certificate.hpp>
 #include <heddle/solvers/lanczos/certificate/counting_places.hpp>
-#include <heddle/solvers/lanczos/certificate/eigenvalue_count.hpp>
 #include <heddle/solvers/lanczos/certificate/stiffness.hpp>
+#include <heddle/solvers/lanczos/constrained_pencil.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <optional>
 #include <utility>
@@ -69,7 +69,7 @@ class Certificate {
   bool meets_stiff_rows() const;
   void begin_stage();
   void prove();
-  std::optional<Counted> count_at(EigenvalueCount<T, Ctx>& count, const CountingPlace& place);
+  std::optional<Counted> count_at(const CountingPlace& place);
   void find_missing(const Counted& counted, Index missing);
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
@@ -80,7 +80,8 @@ class Certificate {
   const CertifyOptions& options_;
   Result& found_;
   const Monitor& monitor_;
-  double sign_;  // of keys
+  double sign_;    // of keys
+  Index all_ = 0;  // eigenvalues
 };
 
 template <Scalar T, class Ctx>
@@ -119,12 +120,9 @@ void Certificate<T, Ctx>::begin_stage() {
 
 /// The eigenvalues before `place`. Nothing if their number is not certain.
 template <Scalar T, class Ctx>
-auto Certificate<T, Ctx>::count_at(EigenvalueCount<T, Ctx>& count, const CountingPlace& place)
-    -> std::optional<Counted> {
-  if (monitor_.stops()) return std::nullopt;
-  const std::optional<Index> below = count.below(sign_ * place.key);
-  if (!below) return std::nullopt;
-  return Counted{place, sign_ > 0 ? *below : count.all() - *below};
+auto Certificate<T, Ctx>::count_at(const CountingPlace& place) -> std::optional<Counted> {
+  if (monitor_.stops() || !inverse_.factor(context_, sign_ * place.key)) return std::nullopt;
+  return Counted{place, sign_ > 0 ? inverse_.below() : all_ - inverse_.below()};
 }
 
 template <Scalar T, class Ctx>
@@ -139,11 +137,12 @@ void Certificate<T, Ctx>::prove() {
     found_.reason += "; without error bounds the eigenvalues were not counted";
     return;
   }
-  EigenvalueCount<T, Ctx> count(context_, problem_, inverse_);
+  const ConstrainedPencil<T, Ctx> constraints(context_, problem_, inverse_);
+  all_ = inverse_.rows() - constraints.rank();
 
   std::optional<Counted> behind;
   for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
-    behind = count_at(count, places.beyond(attempt));
+    behind = count_at(places.beyond(attempt));
   }
   if (behind && behind->eigenvalues == behind->place.found) {
     found_.completeness = {CompletenessMethod::inertia, true};
@@ -154,7 +153,7 @@ void Certificate<T, Ctx>::prove() {
   }
   for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
     const std::optional<CountingPlace> place = places.before(attempt);
-    const std::optional<Counted> before = place ? count_at(count, *place) : std::nullopt;
+    const std::optional<Counted> before = place ? count_at(*place) : std::nullopt;
     if (!before) continue;
     const Index missing = before->eigenvalues - place->found;
     if (missing == 0 && place->proves) {
@@ -171,10 +170,6 @@ void Certificate<T, Ctx>::prove() {
 /// Computes all pairs before the place of `counted`.
 template <Scalar T, class Ctx>
 void Certificate<T, Ctx>::find_missing(const Counted& counted, Index missing) {
-  if (problem_.constraints.cols() > 0) {
-    return refuse(SolveStatus::verification_failed, missing,
-                  "an inverse does not find them with constraints");
-  }
   if (counted.eigenvalues < options_.nev) {
     return refuse(SolveStatus::verification_failed, missing, "no certain factor finds them");
   }
@@ -184,7 +179,7 @@ void Certificate<T, Ctx>::find_missing(const Counted& counted, Index missing) {
   all.limit_to(sign_ > 0 ? Side::below : Side::above);
   all.nev = counted.eigenvalues;
   all.counts = sign_ > 0 ? LimitCounts{0, counted.eigenvalues}
-                         : LimitCounts{inverse_.rows() - counted.eigenvalues, inverse_.rows()};
+                         : LimitCounts{all_ - counted.eigenvalues, all_};
   all.block_size = 0;
   all.checkpoint = {};
   const double passed = found_.history.empty() ? 0 : found_.history.back().seconds;

@@ -40,8 +40,7 @@ struct CertifyOptions : EigenOptions {
 /// converge, the status is `verification_failed`, or that of a limit which ended it.
 ///
 /// For constraints Y with C = BY, the eigenvalues of the constrained problem below s are counted as
-/// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth). Pairs missing
-/// from such a problem are not computed.
+/// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth).
 ///
 /// `automatic` counts for orders up to 5000 unless the factor takes more than 10¹⁰ multiplications,
 /// where a factor costs less than a tenth of the solve by an estimate, and where a solve without an

@@ -36,8 +36,7 @@ std::optional<LimitCounts> counts_at(Ctx& context, IndefiniteInverse<T, Ctx>& in
   return counts;
 }
 
-/// The most eigenvalues that may lie between the limits, as far as the last factor shows it, for an
-/// order n.
+/// The most eigenvalues that may lie between the limits, as far as the last factor shows it, of n.
 template <Scalar T, class Ctx>
 Index most_between(const IndefiniteInverse<T, Ctx>& inverse, const NearestOptions& options,
                    Index n) {

@@ -90,10 +90,10 @@ void NearestSolve<T, Ctx>::solve_whole() {
   if (space.indefinite()) {
     return engine_.end(SolveStatus::indefinite, "B is not positive semidefinite");
   }
-  space.exclude(context_, problem_.constraints);
+  for (const auto& held : {constraints_.Y(), given_}) space.exclude(context_, held);
   wanted_ = std::min(wanted_, space.V().cols());
   if (wanted_ == 0) return end_without_pairs();
-  const Index held = wanted_ + block + problem_.constraints.cols();
+  const Index held = wanted_ + block + held_;
   make_storage({n_, block, space.V().cols(), std::min(n_, held)});
   if (wanted_ == 0) return end_without_pairs();
   if (!shift_.factor_again()) return;

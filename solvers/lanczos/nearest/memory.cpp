@@ -26,21 +26,22 @@ detail::NearestShape detail::nearest_shape(const NearestOptions& options, Index 
   return {n, b, m < pairs + 2 * b ? 0 : m, std::min(n, pairs + b)};
 }
 
-double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
+double nearest_memory_bytes(const NearestOptions& options, Index n, Index constraints, bool pencil,
                             std::size_t scalar_size) {
-  const auto shape = detail::nearest_shape(options, n, options.nev);
+  const auto shape = detail::nearest_shape(options, n, options.nev + constraints);
   const bool dense = n <= detail::kDenseOrder || shape.max_basis == 0;
   const auto padded = [&](Index count) { return detail::padded_columns(count, scalar_size); };
   const Index basis = dense ? n : shape.max_basis;
-  const Index pairs = std::min(n, dense ? options.nev + shape.block : shape.pairs);
+  const Index pairs = std::min(n, dense ? options.nev + constraints + shape.block : shape.pairs);
   const auto m = static_cast<double>(basis);
   const auto p = static_cast<double>(pairs);
   const double ordered = options.definite == Definite::A ? padded(options.nev) : 0;
   // The basis with its front, the front's copy, U, B X before a solve, two products and the pairs.
-  // A dense solve makes its basis in one more block, next to four matrices on the host.
-  const double columns = padded(basis + shape.block) + (dense ? padded(basis) : 0) +
-                         (pencil ? 7 : 5) * padded(shape.block) + padded(pairs) + ordered +
-                         detail::error_norm_columns(pencil, scalar_size);
+  // A dense solve makes its basis in one more block, next to four matrices on the host. Constraints
+  // have their images by B and (A − sB)⁻¹B.
+  const double columns = (pencil ? 3 : 2) * padded(constraints) + padded(basis + shape.block) +
+                         (dense ? padded(basis) : 0) + (pencil ? 7 : 5) * padded(shape.block) +
+                         padded(pairs) + ordered + detail::error_norm_columns(pencil, scalar_size);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
          8 * ((dense ? 10 : 6) * m * m + 6 * p * p);
 }

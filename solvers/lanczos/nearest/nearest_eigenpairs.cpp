@@ -18,9 +18,9 @@ void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<
           problem.A->cols());
   detail::require_square<T, Ctx>(require, "B", n, problem.B);
   detail::require_square<T, Ctx>(require, "the inverse", n, &inverse);
-  const Index known = problem.constraints.cols();
-  require(known == 0 || problem.constraints.rows() == n, "the constraints have {} rows, A has {}",
-          problem.constraints.rows(), n);
+  const Index constraints = problem.constraints.cols();
+  require(constraints == 0 || problem.constraints.rows() == n,
+          "the constraints have {} rows, A has {}", problem.constraints.rows(), n);
   require(std::isfinite(options.sigma), "sigma must be a number, it is {}", options.sigma);
   require(options.lower <= options.sigma && options.sigma <= options.upper,
           "sigma must lie between the limits {} and {}, it is {}", options.lower, options.upper,
@@ -31,7 +31,8 @@ void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<
   };
   require(options.counts || (needs_no_count(options.lower) && needs_no_count(options.upper)),
           "the limits {} and {} need counts", options.lower, options.upper);
-  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
+  require(options.nev >= 1 && options.nev <= n - constraints,
+          "nev must lie between 1 and n - constraints = {}, it is {}", n - constraints,
           options.nev);
   require(options.definite == Definite::B || problem.B != nullptr, "a definite A needs a B");
   require(options.definite == Definite::B || !options.counts,
@@ -52,7 +53,7 @@ EigenResult<T, typename Ctx::Space> nearest_eigenpairs(Ctx& context,
   check_nearest(problem, inverse, options);
   NearestOptions complete = options;
   if (complete.tolerance == 0) complete.tolerance = kDefaultTolerance<T>;
-  return detail::NearestSolve<T, Ctx>(context, problem, inverse, complete, monitor).run();
+  return detail::NearestSolve<T, Ctx>(context, problem, {}, inverse, complete, monitor).run();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                          \

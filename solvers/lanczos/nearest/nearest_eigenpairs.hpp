@@ -27,7 +27,7 @@ struct LimitCounts {
   Index between() const noexcept { return upper - lower; }  ///< the limits
 };
 
-/// The options of `nearest_eigenpairs`. The `nev` ≤ n pairs nearest to `sigma` with eigenvalues in
+/// The options of `nearest_eigenpairs`. The `nev` pairs nearest to `sigma` with eigenvalues in
 /// [lower, upper] are wanted. `which` is ignored.
 struct NearestOptions : EigenOptions {
   double sigma = 0;                                         ///< σ, in [lower, upper]
@@ -54,8 +54,8 @@ struct NearestOptions : EigenOptions {
 Index nearest_block_size(const NearestOptions& options, Index n) noexcept;
 
 /// Upper bound of the bytes of the context's memory that a solve holds, with its result, without A,
-/// B and the factor. `scalar_size`: bytes per scalar of the blocks.
-double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
+/// B and the factor. `constraints`: their number. `scalar_size`: bytes per scalar of the blocks.
+double nearest_memory_bytes(const NearestOptions& options, Index n, Index constraints, bool pencil,
                             std::size_t scalar_size);
 
 /// The pairs of A x = λ B x nearest to σ, by block Lanczos on (A − sB)⁻¹B, in ascending order, or,
@@ -74,8 +74,9 @@ double nearest_memory_bytes(const NearestOptions& options, Index n, bool pencil,
 /// counts cost two factorisations. If too few values lie within the limits, the result holds all of
 /// them.
 ///
-/// The constraints of the problem are eigenvectors that are known already, with XᵀBX = I, or
-/// XᵀAX = I for a definite A. The result does not contain them, and counts take them into account.
+/// With constraints Y, the pairs are those on the vectors with YᵀBx = 0, or YᵀAx = 0 for a definite
+/// A. Y need not be eigenvectors. Counts are those of this problem, see
+/// `IndefiniteInverse::constrain`.
 ///
 /// B must be positive semidefinite, and definite on the vectors x with A x = 0. With `Definite::A`,
 /// A must be positive definite, which its factor shows first. Values λ = 1/ν are then those of

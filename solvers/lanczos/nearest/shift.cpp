@@ -105,7 +105,7 @@ bool NearestShift<T, Ctx>::place(double first_step) {
         target.rounding = std::max(target.rounding, rounding);
         const double noise = moved_ ? kNotApart * rounding : rounding;
         if (!target.counted) target.noise = std::max(target.noise, noise);
-        most_ = most_between<T, Ctx>(inverse_, options_, inverse_.rows());
+        most_ = most_between<T, Ctx>(inverse_, options_, all_);
         return true;
       }
       if (step == 0) break;

@@ -14,13 +14,15 @@ double rounding_near(double number, const EigenConvergence& convergence,
 template <Scalar T, class Ctx>
 class NearestShift {
  public:
-  /// Everything is kept by reference. `convergence`: of B x = ν A x where A is definite.
+  /// Everything is kept by reference. `all`: the number of all eigenvalues. `convergence`: of
+  /// B x = ν A x where A is definite.
   NearestShift(Ctx& context, IndefiniteInverse<T, Ctx>& inverse, const NearestOptions& options,
-               const EigenConvergence& convergence, NearestPairs& pairs,
+               Index all, const EigenConvergence& convergence, NearestPairs& pairs,
                Engine<Ctx>& engine) noexcept
       : context_(context),
         inverse_(inverse),
         options_(options),
+        all_(all),
         convergence_(convergence),
         pairs_(pairs),
         engine_(engine) {}
@@ -58,6 +60,7 @@ class NearestShift {
   Ctx& context_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
+  Index all_;
   const EigenConvergence& convergence_;
   NearestPairs& pairs_;
   Engine<Ctx>& engine_;

@@ -58,6 +58,7 @@ Target target_of(const NearestOptions& options, double rounding) {
 
 template <Scalar T, class Ctx>
 NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                   ConstBlockView<T, Space> given,
                                    IndefiniteInverse<T, Ctx>& inverse,
                                    const NearestOptions& options, const Monitor& monitor)
     : context_(context),
@@ -65,16 +66,22 @@ NearestSolve<T, Ctx>::NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& pro
       inverse_(inverse),
       options_(options),
       measured_(measured_problem(problem, options)),
+      constraints_(context, measured_, inverse),
+      given_(given),
       rows_(problem.A->row_range()),
       n_(rows_.global),
+      held_(constraints_.rank() + given.cols()),
       applications_before_(problem.A->columns_applied()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, result_.history, kMostRefuted),
       convergence_(convergence_of(measured_, options)),
       pairs_{.target = target_of(options, rounding_near(options.sigma, convergence_, options)),
-             .reciprocal = options.definite == Definite::A},
+             .reciprocal = options.definite == Definite::A,
+             .held = held_},
       verification_(context, measured_, pairs_, s_, F_),
-      shift_(context, inverse, options, convergence_, pairs_, engine_) {}
+      shift_(context, inverse, options, n_ - constraints_.rank(), convergence_, pairs_, engine_) {
+  measured_.A = constraints_.restricted(context, *measured_.A, nearest_block_size(options, n_));
+}
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> NearestSolve<T, Ctx>::run() {
@@ -99,12 +106,14 @@ template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::plan() {
   wanted_ = options_.nev;
   if (options_.counts) wanted_ = std::min(wanted_, options_.counts->between());
+  end_if_lost({constraints_.made().indefinite, constraints_.made().finite});
+  if (engine_.ended()) return;
   if (pairs_.reciprocal) {
     engine_.begin_stage("factoring A");
     trouble_ = not_definite<T, Ctx>(context_, inverse_);
     if (!trouble_.empty()) return engine_.end(SolveStatus::indefinite, trouble_);
   }
-  const NearestShape shape = nearest_shape(options_, n_, wanted_ + problem_.constraints.cols());
+  const NearestShape shape = nearest_shape(options_, n_, wanted_ + held_);
   F_.emplace(context_, inverse_, problem_.B, shape.block);
   const bool may_exist = shift_.approach();
   if (engine_.ended() || (may_exist && !shift_.place(0))) return;
@@ -142,17 +151,19 @@ void NearestSolve<T, Ctx>::make_storage(const NearestShape& shape) {
   s_.reset();
   s_.emplace(context_, rows_, shape, measured_.B != nullptr);
   s_->verifier.norms().prepare(context_, measured_);
-  verification_.take_given();
+  verification_.take_given(given_);
   if (!options_.counts) return;
   wanted_ = std::min(wanted_, options_.counts->between() - pairs_.given_between());
 }
 
-/// Starts from a random block that is orthogonal to the given and the locked vectors.
+/// Starts from a random block that is orthogonal to constraints, given and locked vectors.
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::start() {
   KrylovBasis<T, Ctx>& basis = s_->basis;
   basis.reset(measured_.B, options_.seed + result_.history.size());
-  if (problem_.constraints.cols() > 0) basis.lock(context_, problem_.constraints);
+  for (const auto& held : {constraints_.Y(), given_}) {
+    if (held.cols() > 0) basis.lock(context_, held);
+  }
   if (!pairs_.locked.empty()) basis.lock(context_, s_->X.columns(0, std::ssize(pairs_.locked)));
   stagnation_.restart(result_.iterations);
   left_ = std::numeric_limits<double>::infinity();
@@ -295,12 +306,11 @@ void NearestSolve<T, Ctx>::grow() {
   const auto locked = std::ssize(pairs_.locked);
   MultiVector<T, Space> kept(context_, rows_.local, std::max<Index>(locked, 1));
   if (locked > 0) {
-    const auto first = std::ssize(pairs_.given);
-    copy<T>(context_, s_->basis.locked_vectors().columns(first, locked), kept.columns(0, locked));
+    copy<T>(context_, s_->basis.locked_vectors().columns(held_, locked), kept.columns(0, locked));
   }
   const Index pairs =
       std::max(locked + missing_.awaited(wanted_), std::min(s_->shape.max_basis, n_ / 2));
-  make_storage(nearest_shape(options_, n_, pairs + problem_.constraints.cols()));
+  make_storage(nearest_shape(options_, n_, pairs + held_));
   if (locked > 0)
     copy<T>(context_, std::as_const(kept).columns(0, locked), s_->X.columns(0, locked));
   start();
@@ -346,7 +356,7 @@ void NearestSolve<T, Ctx>::search() {
   pairs_.locked.clear();
   for (const double value : verification_.values()) pairs_.locked.push_back({value, kUnbounded});
   const Index needed = std::ssize(pairs_.locked) + missing_.count;
-  const Index held = needed + problem_.constraints.cols();
+  const Index held = needed + held_;
   if (held + 2 * s_->shape.block > s_->shape.max_basis || needed > s_->shape.pairs) {
     const NearestShape larger = nearest_shape(options_, n_, held);
     if (larger.max_basis == 0) {

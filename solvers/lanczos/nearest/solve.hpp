@@ -2,6 +2,7 @@
 
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/iteration/stagnation.hpp>
+#include <heddle/solvers/lanczos/constrained_pencil.hpp>
 #include <heddle/solvers/lanczos/nearest/shift.hpp>
 #include <optional>
 #include <string>
@@ -26,8 +27,10 @@ class NearestSolve {
   using Space = typename Ctx::Space;
   using Block = BlockView<T, Space>;
 
-  /// Everything is kept by reference and must outlive the solve.
-  NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+  /// Everything is kept by reference and must outlive the solve. `given`: eigenvectors that are
+  /// known already, XᵀBX = I, or XᵀAX = I for a definite A. The result does not contain them, and
+  /// counts, those of the options as well, do.
+  NearestSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> given,
                IndefiniteInverse<T, Ctx>& inverse, const NearestOptions& options,
                const Monitor& monitor);
 
@@ -76,9 +79,12 @@ class NearestSolve {
   const EigenProblem<T, Ctx>& problem_;
   IndefiniteInverse<T, Ctx>& inverse_;
   const NearestOptions& options_;
-  EigenProblem<T, Ctx> measured_;  // with A and B exchanged where A is definite
+  EigenProblem<T, Ctx> measured_;  // with A and B exchanged where A is definite, and constrained
+  ConstrainedPencil<T, Ctx> constraints_;
+  ConstBlockView<T, Space> given_;
   RowRange rows_;
-  Index n_;  // order of the problem
+  Index n_;     // order of the problem
+  Index held_;  // constraints and given vectors, which a basis locks
   Index applications_before_, solves_before_;
   EigenResult<T, Space> result_;
   Engine<Ctx> engine_;

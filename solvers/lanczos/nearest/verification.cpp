@@ -83,9 +83,8 @@ bool MissingPairs::begin(Index missed, Index there) {
 }
 
 template <Scalar T, class Ctx>
-void NearestVerification<T, Ctx>::take_given() {
+void NearestVerification<T, Ctx>::take_given(ConstBlockView<T, Space> X) {
   if (!pairs_.given.empty()) return;
-  const ConstBlockView<T, Space> X = problem_.constraints;
   EigenVerifier<T, Ctx>& verifier = s_->verifier;
   const std::vector<double> zero(1);
   // The values of several vectors would have to be in order.
@@ -114,8 +113,8 @@ void NearestVerification<T, Ctx>::collect() {
   const Index k = s.basis.order();
   pairs_.count = locked + leading;
   if (locked > 0) {
-    const auto first = std::ssize(pairs_.given);
-    copy<T>(context_, s.basis.locked_vectors().columns(first, locked), s.X.columns(0, locked));
+    copy<T>(context_, s.basis.locked_vectors().columns(pairs_.held, locked),
+            s.X.columns(0, locked));
   }
   if (leading == 0) return;
   const SmallView<double, HostSpace> Z = s.chosen.view(k, leading);

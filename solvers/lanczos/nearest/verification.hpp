@@ -43,6 +43,7 @@ struct NearestPairs {
   Target target;
   double shift = 0;                    ///< s
   bool reciprocal = false;             ///< whether A is definite, and 1/λ are measured
+  Index held = 0;                      ///< constraints and given vectors, locked before the pairs
   bool finite_counted = false;         ///< whether `count_finite` has set `target.finite`
   std::vector<double> given{};         ///< Rayleigh quotients of eigenvectors known already
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
@@ -108,8 +109,8 @@ class NearestVerification {
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
 
-  /// Measures the values of the constraints, which are eigenvectors known already, once.
-  void take_given();
+  /// Measures the values of eigenvectors that are known already, once.
+  void take_given(ConstBlockView<T, Space> X);
 
   /// Measures the pairs in X with fresh products. Their number is 0 afterwards if that failed.
   Verdict measure(const EigenConvergence& convergence);

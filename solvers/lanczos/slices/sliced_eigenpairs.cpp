@@ -48,7 +48,7 @@ double sliced_memory_bytes(const IntervalOptions& options, Index n, Index pairs,
   const double columns =
       detail::padded_columns(all, scalar_size) + detail::error_norm_columns(pencil, scalar_size);
   return columns * static_cast<double>(n) * static_cast<double>(scalar_size) +
-         std::max(nearest_memory_bytes(slice, n, pencil, scalar_size), 8 * 6 * p * p);
+         std::max(nearest_memory_bytes(slice, n, 0, pencil, scalar_size), 8 * 6 * p * p);
 }
 
 template <Scalar T, class Ctx>

@@ -138,10 +138,8 @@ void SliceSolve<T, Ctx>::solve_slice(const Slice& slice, double sigma, Index wan
   options.max_iterations = options_.max_iterations - result_.iterations;
   options.time_limit_s = std::max(options_.time_limit_s - seconds_since(begin_), 1e-3);
   const MultiVector<T, Space> near = vectors_near(slice);
-  EigenProblem<T, Ctx> problem = problem_;
-  problem.constraints = near.view();
   const Monitor monitor = monitor_of_part();
-  NearestSolve<T, Ctx> solve(context_, problem, inverse_, options, monitor);
+  NearestSolve<T, Ctx> solve(context_, problem_, near.view(), inverse_, options, monitor);
   EigenResult<T, Space> part = solve.run();
   ++solved_;
   append_history(part);

@@ -1,31 +1,19 @@
 #include <gtest/gtest.h>
 
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/lanczos/certificate/certificate.hpp>
-#include <heddle/solvers/operators/sparse_operator.hpp>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "solvers/lanczos/certificate/known_pairs.hpp"
 
 // Whether a count is made. What it shows is tested in certificate_test.cpp.
 namespace heddle {
 namespace {
 
-using Sparse = HostCsrMatrix<double>;
-using Result = EigenResult<double, HostSpace>;
-
-HostContext& host() {
-  static HostContext context;
-  return context;
-}
-
-/// diag(values).
-Sparse diagonal(const std::vector<double>& values) {
-  const auto n = static_cast<Index>(values.size());
-  std::vector<Triplet<double>> entries;
-  for (Index i = 0; i < n; ++i) entries.push_back({i, i, values[static_cast<std::size_t>(i)]});
-  return csr_from_triplets<double>(host(), n, n, entries);
-}
+using test::diagonal;
+using test::host;
+using test::Result;
+using test::Sparse;
 
 /// A result that claims the pair of `first` and the first unit vector.
 class OnePair {

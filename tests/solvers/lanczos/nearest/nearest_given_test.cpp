@@ -5,7 +5,7 @@
 #include <cmath>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <numbers>
 #include <string>
@@ -49,8 +49,13 @@ class NearestGiven : public testing::Test {
     EigenProblem<double, HostContext> problem;
     problem.A = &of_A;
     problem.B = &of_B;
-    problem.constraints = std::as_const(X_).view();
-    return nearest_eigenpairs<double, HostContext>(context_, problem, inverse, options);
+    const ConstBlockView<double, HostSpace> known = std::as_const(X_).view();
+    NearestOptions complete = options;
+    complete.tolerance = kDefaultTolerance<double>;
+    const Monitor monitor;
+    return detail::NearestSolve<double, HostContext>(context_, problem, known, inverse, complete,
+                                                     monitor)
+        .run();
   }
 
   /// Expects the pairs with these numbers, and vectors that are orthogonal to the given ones.
