@@ -129,7 +129,7 @@ void Schema::problem() {
   add("problem.constraints",
       "dense file (" + usual_extensions(true) + "): eigenvectors B-orthogonal to its columns")
       .file()
-      .only_for({SolverType::lobpcg, SolverType::automatic})
+      .only_for(kEigensolvers)
       .option("--constraints")
       .aliases({"deflation", "null_space", "Y"})
       .store([](Node node, Config& config) { config.problem.constraints = resolve_file(node); });

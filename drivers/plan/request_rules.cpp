@@ -134,11 +134,15 @@ class Rules {
   }
 
   void check_parts() const {
-    const bool nearest = solver_ == kNearest;
-    if (!problem_.normal_equations && solver_ != kInterval && !nearest) return;
+    if (problem_.constraints && solver_ == kBlockLanczos) {
+      throw ProblemError(
+          ProblemPart::constraints,
+          fmt::format("belongs to lobpcg and to {}, the method is block_lanczos", named_("sigma")));
+    }
+    if (!problem_.normal_equations && solver_ != kInterval && solver_ != kNearest) return;
     refuse_part(part_of_B(problem_.buckling), problem_.pencil && problem_.normal_equations);
     refuse_part(ProblemPart::constraints,
-                problem_.constraints && (problem_.normal_equations || nearest));
+                problem_.constraints && (solver_ != kNearest || problem_.buckling));
     if (solver_ != 0 && solver_ != kLeastSquares) {
       refuse_part(ProblemPart::initial_guess, problem_.initial_guess);
     }

@@ -361,8 +361,8 @@ TEST_F(LanczosProcess, WhatIsRefused) {
                  "--set solver.type=lobpcg: solver.type is lobpcg, heddle-lanczos solves with "
                  "block_lanczos; run heddle-lobpcg, or heddle solve for any type");
   expect_refused(solve(kGrid, {"--set", "problem.constraints=y.mtx"}), 1,
-                 "--set problem.constraints=y.mtx: problem.constraints belongs to lobpcg, this "
-                 "file is for block_lanczos");
+                 "--set problem.constraints=y.mtx: problem.constraints belongs to lobpcg and to "
+                 "which: nearest, the method is block_lanczos");
   expect_refused(solve(kGrid, {"--set", "solver.nev=341"}), 1,
                  "--set solver.nev=341: solver.nev is 341, but the matrix has order 340: nev must "
                  "be at most 340");

@@ -70,6 +70,38 @@ TEST(Nearest, SigmaIsScaledWithTheProblem) {
   }
 }
 
+/// A unit vector as a constraint cuts a chain into two. Chains of equal length have double values.
+TEST(Nearest, OnVectorsOfConstraints) {
+  constexpr Index kOrder = 401;
+  const Chain<std::int64_t> chain(kOrder);
+  for (const Index row : {130, 200}) {
+    std::vector<double> unit(kOrder);
+    unit[static_cast<std::size_t>(row)] = 1;
+    std::vector<double> exact;
+    for (const Index part : {row, kOrder - 1 - row}) {
+      for (Index j = 1; j <= part; ++j) exact.push_back(chain_eigenvalue(part, j));
+    }
+    for (const double sigma : {0.0, 1.2345, 4.5}) {
+      std::sort(exact.begin(), exact.end(),
+                [&](double a, double b) { return std::abs(a - sigma) < std::abs(b - sigma); });
+      std::vector<double> wanted(exact.begin(), exact.begin() + 6);
+      std::sort(wanted.begin(), wanted.end());
+      for (const Precision precision : {Precision::full, Precision::single}) {
+        const Solution solution =
+            solve({.A = chain.matrix(), .constraints = Block(kOrder, 1, unit)},
+                  {.nev = 6, .sigma = sigma, .precision = precision});
+        ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+        EXPECT_TRUE(solution.completeness.proven) << solution.reason;
+        ASSERT_EQ(solution.eigenvalues.size(), wanted.size());
+        const double rounding = precision == Precision::single ? 1e-5 : 1e-12;
+        for (std::size_t j = 0; j < wanted.size(); ++j) {
+          EXPECT_NEAR(solution.eigenvalues[j], wanted[j], rounding) << sigma << solution.reason;
+        }
+      }
+    }
+  }
+}
+
 TEST(Nearest, WhatDoesNotGoWithSigmaIsRefused) {
   const Chain<std::int64_t> chain(300);
   const Matrix A = chain.matrix();
@@ -84,8 +116,6 @@ TEST(Nearest, WhatDoesNotGoWithSigmaIsRefused) {
             "checkpoint.file does not go with sigma");
   EXPECT_EQ(refusal({.A = A, .initial_guess = Block(300, 1, ones)}, {.nev = 3, .sigma = 1.0}),
             "initial_guess: does not go with sigma");
-  EXPECT_EQ(refusal({.A = A, .constraints = Block(300, 1, ones)}, {.nev = 3, .sigma = 1.0}),
-            "constraints: does not go with sigma");
   EXPECT_EQ(refusal({.A = A}, {.nev = 3, .interval = RealInterval{0, 1}, .sigma = 1.0}),
             "sigma does not go with interval");
   EXPECT_EQ(refusal({.A = A}, {.nev = 3, .side = Side::above}), "side needs sigma");

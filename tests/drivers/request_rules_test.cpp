@@ -55,6 +55,13 @@ TEST(RequestRules, FieldsOfOtherMethods) {
   EXPECT_EQ(refusal(eigenproblem(), {.nev = 1, .damp = 1}),
             "damp belongs to block_cg, the method is block_lanczos");
   EXPECT_EQ(refusal(least_squares(), {.damp = 1}), "");
+  Problem constrained = eigenproblem();
+  const std::vector<double> ones(static_cast<std::size_t>(constrained.A.rows()), 1);
+  constrained.constraints = Block(constrained.A.rows(), 1, ones);
+  EXPECT_EQ(refusal(constrained, {.method = Method::block_lanczos, .nev = 1}),
+            "constraints: belongs to lobpcg and to sigma, the method is block_lanczos");
+  EXPECT_EQ(refusal(constrained, {.nev = 1, .interval = RealInterval{0, 1}}),
+            "constraints: does not go with interval");
   EXPECT_EQ(refusal(triplets(), {.nev = 1, .damp = 1}),
             "damp belongs to block_cg, the method is block_lanczos");
 }
