@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/solvers/factor/lower_triangles.hpp>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
@@ -43,6 +44,21 @@ LowerTriangles lower_triangles(HostContext& host, const CsrView<double, HostSpac
   }
   lower.A.row_offsets()[A.rows] = at;
   return lower;
+}
+
+bool set_values(LowerTriangles& lower, const CsrView<double, HostSpace>& A) {
+  const CsrView<double, HostSpace> pattern = lower.A.view();
+  std::vector<double> values(static_cast<std::size_t>(pattern.nnz));
+  for (Index i = 0; i < A.rows; ++i) {
+    std::int64_t at = pattern.row_offsets[i];
+    for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1] && A.columns[k] <= i; ++k) {
+      while (pattern.columns[at] < A.columns[k]) ++at;  // the diagonal is the last one
+      if (pattern.columns[at] != A.columns[k]) return false;
+      values[static_cast<std::size_t>(at)] = A.values[k];
+    }
+  }
+  std::copy(values.begin(), values.end(), lower.A.values());
+  return true;
 }
 
 }  // namespace heddle::detail

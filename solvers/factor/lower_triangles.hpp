@@ -15,4 +15,8 @@ struct LowerTriangles {
 LowerTriangles lower_triangles(HostContext& host, const CsrView<double, HostSpace>& A,
                                const CsrView<double, HostSpace>& B);
 
+/// Puts the values of another A in the place of those of A. Entries that it does not have are 0.
+/// False, and nothing happens, if it has one outside of the pattern.
+bool set_values(LowerTriangles& lower, const CsrView<double, HostSpace>& A);
+
 }  // namespace heddle::detail

@@ -19,10 +19,6 @@ constexpr Index kProbes = 3;
 /// Steps of inverse iteration, each with one vector.
 constexpr int kSteps = 5;
 
-/// ‖E‖ must be this many times smaller than the smallest |eigenvalue|, whose estimate may be too
-/// large.
-constexpr double kMargin = 100;
-
 /// ‖E‖ of a library that pivots, in units of ε‖A − σB‖, if residuals show no more.
 constexpr double kPivotedError = 10;
 
@@ -153,9 +149,9 @@ double ShiftedFactor::error_of_solves() {
                                 : std::numeric_limits<double>::infinity();
 }
 
-/// The smallest |eigenvalue| by inverse iteration, in units of kMargin‖E‖. Residuals of the solves
-/// may raise ‖E‖.
-double ShiftedFactor::certainty() {
+/// An estimate of the smallest |eigenvalue| by inverse iteration, which may be too large. Residuals
+/// of the solves may raise ‖E‖.
+double ShiftedFactor::smallest_eigenvalue() {
   std::vector<double> x(scaling_.size()), y, product(scaling_.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_sign(static_cast<Index>(i), 0);
   double smallest = std::numeric_limits<double>::infinity();
@@ -172,11 +168,17 @@ double ShiftedFactor::certainty() {
     smallest = std::min(smallest, 1 / length);
     x.swap(y);
   }
-  return smallest / (kMargin * error_);
+  return smallest;
 }
 
-bool ShiftedFactor::factor(double sigma) {
-  if (factored_ && sigma == shift_) return true;
+bool ShiftedFactor::set_values(const CsrView<double, HostSpace>& A) {
+  if (!detail::set_values(lower_, A)) return false;
+  factored_ = false;
+  return true;
+}
+
+bool ShiftedFactor::factor(double sigma, double margin) {
+  if (factored_ && sigma == shift_) return margin_ >= margin;
   factored_ = false;
   unstable_ = false;
   shift_values(sigma);
@@ -189,7 +191,9 @@ bool ShiftedFactor::factor(double sigma) {
   const double pivoted = kPivotedError * rounding;
   error_ = library_.pivots ? pivoted : std::max(pivoted, error_of_solves());
   unstable_ = !(error_ <= kCoarse * rounding);
-  if (!signs->proven || !(certainty() >= 1)) return false;
+  if (!signs->proven) return false;
+  margin_ = smallest_eigenvalue() / error_;
+  if (!(margin_ >= margin)) return false;
   negative_ = signs->negative;
   shift_ = sigma;
   factored_ = true;
@@ -199,9 +203,8 @@ bool ShiftedFactor::factor(double sigma) {
 int ShiftedFactor::refinements() const noexcept { return unstable_ ? kRefinements : 0; }
 
 /// X ← (S(A − σB)S)⁻¹X.
-void ShiftedFactor::solve_scaled(double* X, Index columns) {
+void ShiftedFactor::solve_scaled(double* X, Index columns, int steps) {
   const auto n = static_cast<Index>(scaling_.size());
-  const int steps = refinements();
   if (steps > 0) kept_.assign(X, X + n * columns);
   factor_->solve(X, columns);
   rest_.resize(kept_.size());
@@ -213,7 +216,7 @@ void ShiftedFactor::solve_scaled(double* X, Index columns) {
   }
 }
 
-void ShiftedFactor::solve(double* X, Index columns) {
+void ShiftedFactor::solve(double* X, Index columns, int refinements) {
   const auto n = static_cast<Index>(scaling_.size());
   const auto scale = [&] {
     for (Index j = 0; j < columns; ++j) {
@@ -221,7 +224,7 @@ void ShiftedFactor::solve(double* X, Index columns) {
     }
   };
   scale();
-  solve_scaled(X, columns);
+  solve_scaled(X, columns, std::max(refinements, this->refinements()));
   scale();
 }
 

@@ -36,11 +36,22 @@ class ShiftedFactor {
 
   const FactorLibraryRow& library() const noexcept { return library_; }
 
-  /// Factors A − σB in place of the shift before, unless that is σ. False if the signs of its
-  /// eigenvalues are not certain. Nothing can be solved then. Throws `OutOfMemory`.
-  bool factor(double sigma);
+  /// How many times smaller than the smallest |eigenvalue| ‖E‖ must be for signs that are certain.
+  static constexpr double kCertain = 100;
+
+  /// Factors A − σB in place of the shift before, unless that is σ. False if the smallest
+  /// |eigenvalue| is not `margin` times larger than ‖E‖, by default if signs are not certain.
+  /// Nothing can be solved then. Throws `OutOfMemory`.
+  bool factor(double sigma, double margin = kCertain);
+
+  /// Takes the values of another A. `factor` must follow. False, and nothing happens, if it has an
+  /// entry where neither A nor B had one.
+  bool set_values(const CsrView<double, HostSpace>& A);
 
   bool factored() const noexcept { return factored_; }
+
+  /// Whether the signs of the last factor are certain.
+  bool certain() const noexcept { return factored_ && margin_ >= kCertain; }
 
   /// Whether the last factorisation has a larger error than pivoting would have left. `factor` then
   /// returns false for other σ, too.
@@ -55,8 +66,9 @@ class ShiftedFactor {
 
   double entries() const noexcept { return factor_->entries(); }  ///< of L
 
-  /// X ← (A − σB)⁻¹X for an n×`columns` block X with one column after the other.
-  void solve(double* X, Index columns);
+  /// X ← (A − σB)⁻¹X for an n×`columns` block X with one column after the other, with at least so
+  /// many steps of iterative refinement.
+  void solve(double* X, Index columns, int refinements = 0);
 
   /// S, for solves by the library itself: (A − σB)⁻¹ = S (S(A − σB)S)⁻¹S.
   const std::vector<double>& scaling() const noexcept { return scaling_; }
@@ -70,8 +82,8 @@ class ShiftedFactor {
   double largest_row_sum() const;
   void multiply(const double* x, double* y) const;
   double error_of_solves();
-  double certainty();
-  void solve_scaled(double* X, Index columns);
+  double smallest_eigenvalue();
+  void solve_scaled(double* X, Index columns, int steps);
 
   const FactorLibraryRow& library_;
   OwnedHostContext host_;
@@ -83,7 +95,8 @@ class ShiftedFactor {
   bool unstable_ = false;
   bool factored_ = false;
   double shift_ = 0;
-  double error_ = 0;  // ‖E‖
+  double error_ = 0;   // ‖E‖
+  double margin_ = 0;  // the smallest |eigenvalue| in units of ‖E‖
   Index negative_ = 0;
 };
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/solve/factorized.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <heddle/linalg/distributed/distribute.hpp>
@@ -16,6 +18,8 @@
 #include <iostream>
 #include <numbers>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "support/sanitized.hpp"
@@ -68,6 +72,25 @@ TEST(LibraryPage, PrintsAPlanAndRunsIt) {
   std::cout.rdbuf(before);
   EXPECT_NE(printed.str().find("method: "), std::string::npos) << printed.str();
   EXPECT_NEAR(solution.eigenvalues.at(0), laplacian(300, 1), 1e-12);
+}
+
+TEST(LibraryPage, SolvesWithOneFactorisation) {
+  const heddle::Matrix A = heddle::Matrix::generate({.name = "laplace1d", .size = {50}});
+  const double sigma = 0.5 * (laplacian(50, 3) + laplacian(50, 4));
+  heddle::HostContext context;
+  heddle::MultiVector<double, heddle::HostSpace> ones(context, 50, 2), block(context, 50, 2);
+  std::fill_n(ones.view().data(), 100, 1.0);
+  const auto R = std::as_const(ones).view();
+  const auto X = block.view();
+  const std::ostringstream printed;
+  std::streambuf* const before = std::cout.rdbuf(printed.rdbuf());
+  heddle::Factorized F(A);                                      // heddle::Matrix A; or F(A, B)
+  if (!F.factor(sigma)) throw std::runtime_error(F.trouble());  // A - sigma I is singular
+  F.solve(R, X);                                                // n x b blocks; as often as wanted
+  std::cout << F.inertia()->negative << " eigenvalues of A lie below sigma\n";
+  std::cout.rdbuf(before);
+  EXPECT_EQ(printed.str(), "3 eigenvalues of A lie below sigma\n");
+  EXPECT_NEAR((2 - sigma) * X(0, 1) - X(1, 1), 1, 1e-9);
 }
 
 TEST(LibraryPage, WatchesASolve) {
