@@ -15,6 +15,7 @@ from ._errors import (
     NotConverged,
     OutOfMemory,
 )
+from ._factorized import Factorized, factorized
 from ._graphs import fiedler, spectral_embedding
 from ._linear import cg, lstsq
 from ._lsqr import lsmr, lsqr
@@ -31,6 +32,7 @@ __all__ = [
     "ConvergenceWarning",
     "DeviceError",
     "Extras",
+    "Factorized",
     "InputError",
     "Interrupted",
     "NotConverged",
@@ -44,6 +46,7 @@ __all__ = [
     "cg",
     "eigsh",
     "eigsh_interval",
+    "factorized",
     "fiedler",
     "generate",
     "has_cuda",

@@ -70,6 +70,7 @@ Request request_of(const nb::dict& fields);
 /// Errors of the library become the exceptions of `heddle._errors`, which tell the same.
 void register_errors();
 
+void bind_factorized(nb::module_& m);
 void bind_matrix(nb::module_& m);
 void bind_monitor(nb::module_& m);
 void bind_request(nb::module_& m);

@@ -17,5 +17,6 @@ NB_MODULE(_core, m) {
   bind_request(m);
   bind_solution(m);
   bind_solve(m);
+  bind_factorized(m);
   bind_resident(m);
 }

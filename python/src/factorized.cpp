@@ -1,0 +1,71 @@
+#include <heddle/drivers/solve/factorized.hpp>
+#include <tuple>
+
+#include "bindings.hpp"
+
+namespace heddle::python {
+namespace {
+
+/// Raises numpy.linalg.LinAlgError.
+[[noreturn]] void raise_numerical(const std::string& message) {
+  const nb::object type = nb::module_::import_("numpy.linalg").attr("LinAlgError");
+  PyErr_SetString(type.ptr(), message.c_str());
+  throw nb::python_error();
+}
+
+void factor(Factorized& self, double sigma) {
+  const std::string trouble = [&] {
+    const nb::gil_scoped_release unlock;
+    return self.factor(sigma) ? std::string() : self.trouble();
+  }();
+  if (!trouble.empty()) raise_numerical(trouble);
+}
+
+nb::object solve(Factorized& self, const Array2& R) {
+  const Block block = block_of(R);
+  auto X = std::make_unique<MultiVector<double, HostSpace>>();
+  {
+    const nb::gil_scoped_release unlock;
+    HostContext context{1};
+    *X = MultiVector<double, HostSpace>(context, block.rows(), block.cols());
+    self.solve(block.view(), X->view());
+  }
+  return numpy_copy(std::as_const(*X).view());
+}
+
+std::tuple<Index, Index, Index> inertia(const Factorized& self) {
+  const std::optional<Inertia> signs = self.inertia();
+  if (!signs) {
+    raise_numerical("the inertia is not certain: an eigenvalue is near 0 to rounding");
+  }
+  return {signs->negative, signs->zero, signs->positive};
+}
+
+}  // namespace
+
+void bind_factorized(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Factorized>(m, "Factorized", "Solves with A - sigma B, which copies the matrices.")
+      .def(
+          "__init__",
+          [](Factorized* self, const PythonMatrix& A, const PythonMatrix* B) {
+            const nb::gil_scoped_release unlock;
+            new (self) Factorized(A.matrix, B == nullptr ? Matrix() : B->matrix);
+          },
+          "A"_a, "B"_a = nb::none())
+      .def(
+          "set_values",
+          [](Factorized& self, const PythonMatrix& A) {
+            const nb::gil_scoped_release unlock;
+            self.set_values(A.matrix);
+          },
+          "A"_a, "Takes other values in the same pattern.")
+      .def("factor", &factor, "sigma"_a, "Factors A - sigma B.")
+      .def("solve", &solve, "R"_a.noconvert(), "(A - sigma B)^-1 R for an n x b block.",
+           nb::sig("def solve(self, R: numpy.ndarray) -> numpy.ndarray"))
+      .def_prop_ro("sigma", &Factorized::sigma)
+      .def_prop_ro("inertia", &inertia)
+      .def_prop_ro("library", &Factorized::library);
+}
+
+}  // namespace heddle::python
