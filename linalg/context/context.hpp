@@ -6,6 +6,7 @@
 #include <heddle/linalg/base/profile.hpp>
 #include <heddle/linalg/context/processes.hpp>
 #include <memory>
+#include <utility>
 
 namespace heddle {
 namespace detail {
@@ -77,8 +78,12 @@ class HostContext {
   /// The number of threads.
   int threads() const noexcept { return threads_; }
 
-  /// The processes that share the rows. Null: this process holds all rows.
-  Processes* processes() const noexcept { return processes_.get(); }
+  /// The processes that share the rows. Null: this process holds all rows, or works apart.
+  Processes* processes() const noexcept { return apart_ ? nullptr : processes_.get(); }
+
+  /// Whether this process works apart from the others from now on: with blocks and matrices of
+  /// which it has all rows. Returns whether it did before. `Apart` sets it for a scope.
+  bool set_apart(bool apart) noexcept { return std::exchange(apart_, apart); }
 
   /// Returns `bytes` of uninitialised memory, aligned to 64 bytes, or nullptr for 0 bytes. Throws
   /// `OutOfMemory` with the size requested.
@@ -105,7 +110,7 @@ class HostContext {
   /// The logical OR of `here` over all processes of the context, `here` if there is one. Decisions
   /// that depend on a clock, a signal, a monitor or the rows of a process use it, so that all
   /// processes decide alike.
-  bool agree(bool here) const { return processes_ ? processes_->any(here) : here; }
+  bool agree(bool here) const { return processes() ? processes()->any(here) : here; }
 
   /// The numbers by which random entries of the rows of this process are drawn, in memory of the
   /// context, where processes hold rows in another order than the matrix. Null: consecutive ones.
@@ -114,7 +119,7 @@ class HostContext {
   void set_row_numbers(const std::int32_t* numbers) noexcept { row_numbers_ = numbers; }
 
   /// Whether `number` is the same on all processes of the context.
-  bool same(std::uint64_t number) const { return !processes_ || processes_->same(number); }
+  bool same(std::uint64_t number) const { return !processes() || processes()->same(number); }
 
   /// Opens `phase` for the work that follows and returns the phase that was open. See `PhaseScope`.
   Phase enter(Phase phase) noexcept { return profile_.enter(phase); }
@@ -125,6 +130,7 @@ class HostContext {
  private:
   int threads_;
   std::shared_ptr<Processes> processes_;
+  bool apart_ = false;
   const std::int32_t* row_numbers_ = nullptr;
   Profile profile_;
   AllocationCount allocation_count_;

@@ -359,7 +359,7 @@ void CudaContext::synchronize() {
 }
 
 Processes* CudaContext::processes() const noexcept {
-  return state_->traffic ? state_->traffic->processes.get() : nullptr;
+  return state_->traffic && !apart_ ? state_->traffic->processes.get() : nullptr;
 }
 
 bool CudaContext::agree(bool here) const { return processes() ? processes()->any(here) : here; }

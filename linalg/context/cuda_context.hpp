@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 // Forward declarations of the toolkit's handle types, so that this header does not include the
 // toolkit.
@@ -121,8 +122,11 @@ class CudaContext {
   /// Waits for all queued work, then updates the times of the profile.
   void synchronize();
 
-  /// The processes that share the rows. Null: this process holds all rows.
+  /// The processes that share the rows. Null: this process holds all rows, or works apart.
   Processes* processes() const noexcept;
+
+  /// Whether this process works apart, see `HostContext::set_apart`.
+  bool set_apart(bool apart) noexcept { return std::exchange(apart_, apart); }
 
   /// The numbers by which random entries are drawn, see `HostContext::row_numbers`.
   const std::int32_t* row_numbers() const noexcept { return row_numbers_; }
@@ -158,6 +162,7 @@ class CudaContext {
  private:
   struct State;
   std::unique_ptr<State> state_;
+  bool apart_ = false;
   const std::int32_t* row_numbers_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
+#include <heddle/linalg/context/apart.hpp>
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/distributed/partition.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
@@ -72,6 +73,24 @@ TEST_F(Distributed, Decisions) {
   numbers[1] = processes()->rank() == last ? std::nan("") : 1;
   processes()->largest(numbers);
   EXPECT_TRUE(std::isnan(numbers[1]));
+}
+
+/// Apart from the others, a process decides and adds alone.
+TEST_F(Distributed, Apart) {
+  const std::int32_t number = 7;
+  together_.set_row_numbers(&number);
+  {
+    const detail::Apart<HostContext> apart(together_);
+    EXPECT_EQ(together_.processes(), nullptr);
+    EXPECT_EQ(together_.row_numbers(), nullptr);
+    EXPECT_EQ(together_.agree(processes()->leads()), processes()->leads());
+    EXPECT_TRUE(together_.same(static_cast<std::uint64_t>(processes()->rank())));
+    { const detail::Apart<HostContext> again(together_); }
+    EXPECT_EQ(together_.processes(), nullptr);
+  }
+  EXPECT_EQ(together_.processes(), processes().get());
+  EXPECT_EQ(together_.row_numbers(), &number);
+  together_.set_row_numbers(nullptr);
 }
 
 TEST_F(Distributed, SumsOverRows) {
