@@ -172,6 +172,45 @@ MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, Host
 }
 
 template <Scalar T>
+MultiVector<T, HostSpace> rows_of_columns(Processes& processes, HostContext& memory,
+                                          const ConstBlockView<T, HostSpace>& X,
+                                          const RowRanges& rows) {
+  const RowRanges columns = ranges_of_all(processes, X.cols());
+  const RowRange own = rows.of(processes.rank());
+  const bool packed = X.ld() == X.cols();
+  Buffer<T, HostSpace> copy(memory, packed ? 0 : static_cast<std::size_t>(X.rows() * X.cols()));
+  for (Index i = 0; i < X.rows() && !packed; ++i) {
+    std::copy_n(X.data() + i * X.ld(), X.cols(), copy.data() + i * X.cols());
+  }
+  const T* const sent = packed ? X.data() : copy.data();
+  Buffer<T, HostSpace> received(memory, static_cast<std::size_t>(own.local * columns.rows()));
+  Messages send, receive;
+  for (int k = 0; k < processes.size(); ++k) {
+    const RowRange part = columns.of(k);
+    const RowRange theirs = rows.of(k);
+    T* const place = received.data() + own.local * part.first;
+    const T* const source = sent + theirs.first * X.cols();
+    if (k == processes.rank()) {
+      std::copy_n(source, own.local * part.local, place);
+      continue;
+    }
+    receive.push_back(message(k, place, own.local * part.local));
+    send.push_back(message(k, source, theirs.local * X.cols()));
+  }
+  exchange(processes, receive, send);
+  MultiVector<T, HostSpace> all(memory, own.local, columns.rows());
+  const BlockView<T, HostSpace> Y = all.view();
+  for (int k = 0; k < processes.size(); ++k) {
+    const RowRange part = columns.of(k);
+    const T* const source = received.data() + own.local * part.first;
+    for (Index i = 0; i < own.local; ++i) {
+      std::copy_n(source + i * part.local, part.local, Y.data() + i * Y.ld() + part.first);
+    }
+  }
+  return all;
+}
+
+template <Scalar T>
 void gather_part(Processes& processes, const ConstBlockView<T, HostSpace>& X, const RowRanges& rows,
                  const std::vector<std::int32_t>& numbers, const BlockWindow& window,
                  BlockView<T, HostSpace> part) {
@@ -220,6 +259,8 @@ void gather_part(Processes& processes, const ConstBlockView<T, HostSpace>& X, co
       Processes&, HostContext&, const ConstBlockView<T, HostSpace>&, const RowRanges&);         \
   template MultiVector<T, HostSpace> gather(Processes&, const MultiVector<T, HostSpace>&,       \
                                             HostContext&);                                      \
+  template MultiVector<T, HostSpace> rows_of_columns(                                           \
+      Processes&, HostContext&, const ConstBlockView<T, HostSpace>&, const RowRanges&);         \
   template void gather_part(Processes&, const ConstBlockView<T, HostSpace>&, const RowRanges&,  \
                             const std::vector<std::int32_t>&, const BlockWindow&,               \
                             BlockView<T, HostSpace>);

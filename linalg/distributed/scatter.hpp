@@ -43,6 +43,13 @@ template <Scalar T>
 MultiVector<T, HostSpace> gather(Processes& processes, const MultiVector<T, HostSpace>& X,
                                  HostContext& target);
 
+/// The rows of this process, as `rows` has them, of the block whose columns the processes hold, in
+/// the order of the processes. `X`: all rows of the columns of this process.
+template <Scalar T>
+MultiVector<T, HostSpace> rows_of_columns(Processes& processes, HostContext& memory,
+                                          const ConstBlockView<T, HostSpace>& X,
+                                          const RowRanges& rows);
+
 /// Sends the rows of this process that lie in `window` of a block with `rows`, of which this
 /// process holds X, to process 0, which has them in `part`, window.rows × window.columns.
 /// `numbers`: those of the own rows in the block, ascending, where they are not consecutive, else

@@ -165,6 +165,26 @@ TEST_F(Distributed, BlocksThereAndBack) {
   EXPECT_EQ(different, 0);
 }
 
+/// Process k holds k columns of a block.
+TEST_F(Distributed, RowsOfColumns) {
+  const Index rank = processes()->rank(), size = processes()->size();
+  RandomBlock<double> x(kRows, size * (size - 1) / 2, size * (size - 1) / 2, 1);
+  for (const Index padding : {0, 3}) {
+    RandomBlock<double> mine(kRows, rank, rank + padding, 2);
+    for (Index i = 0; i < kRows; ++i) {
+      for (Index j = 0; j < rank; ++j) mine.view()(i, j) = x.view()(i, rank * (rank - 1) / 2 + j);
+    }
+    const auto rows =
+        rows_of_columns<double>(*processes(), together_, mine.view(), uneven_rows(kRows));
+    const ConstBlockView<double, HostSpace> exact = part<double>(x.view());
+    EXPECT_EQ(rows.rows(), exact.rows());
+    EXPECT_EQ(rows.cols(), exact.cols());
+    for (Index i = 0; i < exact.rows(); ++i) {
+      for (Index j = 0; j < exact.cols(); ++j) EXPECT_EQ(rows.view()(i, j), exact(i, j));
+    }
+  }
+}
+
 TEST_F(Distributed, RandomBlocksAreThoseOfOneProcess) {
   RandomBlock<double> whole(kRows, 3, 4, 1), mine(kRows, 3, 4, 2);
   const RowRange rows = own(uneven_rows(kRows));
