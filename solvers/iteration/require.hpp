@@ -76,6 +76,24 @@ inline void require_eigen_options(const Require& require, const EigenOptions& op
   require_checkpoint(require, options.checkpoint);
 }
 
+/// Checks what all solves by factors of A − σB share: matrices with all rows in this process, an
+/// inverse of their order, and options without checkpoints.
+template <Scalar T, class Ctx>
+void require_factored(const Require& require, const EigenProblem<T, Ctx>& problem,
+                      const LinearOperator<T, Ctx>& inverse, const EigenOptions& options) {
+  require(problem.A != nullptr, "the problem has no A");
+  const Index n = problem.A->row_range().global;
+  require(n >= 1 && problem.A->rows() == n && problem.A->cols() == n,
+          "A must be square with all rows in this process, it is {}x{}", problem.A->rows(),
+          problem.A->cols());
+  require_square<T, Ctx>(require, "B", n, problem.B);
+  require_square<T, Ctx>(require, "the inverse", n, &inverse);
+  require(options.nev >= 1 && options.nev <= n, "nev must lie between 1 and n = {}, it is {}", n,
+          options.nev);
+  require_eigen_options(require, options);
+  require_no_checkpoint(require, options);
+}
+
 /// Requires null vectors that suit the problem and the options, if there are any. They need A.
 template <Scalar T, class Ctx>
 void require_null_vectors(const Require& require, const EigenProblem<T, Ctx>& problem,

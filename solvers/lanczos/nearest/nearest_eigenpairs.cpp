@@ -11,13 +11,8 @@ template <Scalar T, class Ctx>
 void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<T, Ctx>& inverse,
                    const NearestOptions& options) {
   const detail::Require require{"nearest_eigenpairs"};
-  require(problem.A != nullptr, "the problem has no A");
-  const Index n = problem.A->row_range().global;
-  require(n >= 1 && problem.A->rows() == n && problem.A->cols() == n,
-          "A must be square with all rows in this process, it is {}x{}", problem.A->rows(),
-          problem.A->cols());
-  detail::require_square<T, Ctx>(require, "B", n, problem.B);
-  detail::require_square<T, Ctx>(require, "the inverse", n, &inverse);
+  detail::require_factored<T, Ctx>(require, problem, inverse, options);
+  const Index n = problem.A->rows();
   const Index constraints = problem.constraints.cols();
   require(constraints == 0 || problem.constraints.rows() == n,
           "the constraints have {} rows, A has {}", problem.constraints.rows(), n);
@@ -38,8 +33,6 @@ void check_nearest(const EigenProblem<T, Ctx>& problem, const IndefiniteInverse<
   require(options.definite == Definite::B || !options.counts,
           "limits with counts do not go with a definite A");
   require(options.max_basis >= 0, "max_basis must not be negative, it is {}", options.max_basis);
-  detail::require_eigen_options(require, options);
-  detail::require_no_checkpoint(require, options);
 }
 
 }  // namespace
