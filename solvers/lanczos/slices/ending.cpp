@@ -152,8 +152,8 @@ void SliceSolve<T, Ctx>::finish() {
     engine_.end(SolveStatus::stagnated, "the slices have found no pair");
   }
   result_.status = engine_.status();
-  result_.operator_applications = problem_.A->columns_applied() - applications_before_;
-  result_.inverse_applications = inverse_.columns_applied() - solves_before_;
+  result_.operator_applications += products() - products_before_;
+  result_.inverse_applications += inverse_.columns_applied() - solves_before_;
   const bool converged = result_.status == SolveStatus::converged;
   if (dense_ && verifier_) {
     result_.completeness = {CompletenessMethod::dense, converged};

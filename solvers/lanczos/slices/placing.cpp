@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/lanczos/slices/slice_sizes.hpp>
 #include <heddle/solvers/lanczos/slices/solve.hpp>
 #include <limits>
 
@@ -81,9 +82,9 @@ std::optional<typename SliceSolve<T, Ctx>::Counted> SliceSolve<T, Ctx>::count_be
   return std::nullopt;
 }
 
-/// Counts the eigenvalues below both ends of the interval. False if the solve has ended.
+/// Counts the eigenvalues below both ends of the interval, unless the solve ends.
 template <Scalar T, class Ctx>
-bool SliceSolve<T, Ctx>::count_ends() {
+void SliceSolve<T, Ctx>::count_both_ends() {
   const auto counted = [&](double end, double direction) -> std::optional<Counted> {
     if (direction * end > 0 || std::isinf(end)) {
       if (const auto beyond = count_beyond(direction, std::abs(end))) return beyond;
@@ -95,12 +96,13 @@ bool SliceSolve<T, Ctx>::count_ends() {
     return std::nullopt;
   };
   const auto lower = counted(options_.lower, -1);
-  if (!lower) return false;
+  if (!lower) return;
   const auto upper = counted(options_.upper, 1);
-  if (!upper) return false;
-  interval_ = {lower->at, upper->at, {lower->below, upper->below}};
-  interval_.counts.upper = std::max(interval_.counts.upper, interval_.counts.lower);
-  return true;
+  if (!upper) return;
+  interval_ = {lower->at,
+               upper->at,
+               {lower->below, std::max(upper->below, lower->below)},
+               pairs_per_slice(n_, inverse_.factor_entries(), block_)};
 }
 
 /// A number in the bracket below which about `target` eigenvalues lie.

@@ -6,9 +6,10 @@
 namespace heddle {
 
 /// Upper bound of the bytes of the context's memory that a solve for `pairs` pairs holds, with its
-/// result, without A, B and the factor. `scalar_size`: bytes per scalar of the blocks.
+/// result, without A, B and the factor, in one of `processes` processes with equal shares.
+/// `scalar_size`: bytes per scalar of the blocks.
 double sliced_memory_bytes(const IntervalOptions& options, Index n, Index pairs, bool pencil,
-                           std::size_t scalar_size);
+                           std::size_t scalar_size, int processes = 1);
 
 /// All pairs of A x = λ B x with λ in [lower, upper], by slices: parts of the interval whose pairs
 /// `nearest_eigenpairs` finds with one factor A − sB each. In ascending order. Eigenvalues whose
@@ -34,6 +35,15 @@ double sliced_memory_bytes(const IntervalOptions& options, Index n, Index pairs,
 /// trouble is a status in the result. Misuse throws `InvalidArgument`, which names both sides.
 /// Constraints and initial guesses are not supported.
 ///
+/// Where several processes of the context share the rows of `problem`, all call this together.
+/// `whole` is then the same problem with all rows in this process, as `inverse` has it, and else
+/// null. The processes solve slices side by side: each has a part of the interval with about as
+/// many pairs as the others, between numbers in gaps between eigenvalues. Between two slices they
+/// meet, and a process that a limit, its monitor or trouble has ended then ends all. The last step
+/// divides the rows of all pairs. `max_iterations` limits the cycles of each process, and the
+/// history is that of process 0. The monitor is shown the pairs of all processes as of the last
+/// meeting.
+///
 /// Sources: Ericsson & Ruhe, Math. Comp. 35 (1980) 1251; Grimes, Lewis, Simon, SIAM J. Matrix Anal.
 /// Appl. 15 (1994) 228; Campos & Roman, Numer. Algorithms 60 (2012) 279.
 template <Scalar T, class Ctx>
@@ -41,6 +51,7 @@ EigenResult<T, typename Ctx::Space> sliced_eigenpairs(Ctx& context,
                                                       const EigenProblem<T, Ctx>& problem,
                                                       IndefiniteInverse<T, Ctx>& inverse,
                                                       const IntervalOptions& options,
-                                                      const Monitor& monitor = {});
+                                                      const Monitor& monitor = {},
+                                                      const EigenProblem<T, Ctx>* whole = nullptr);
 
 }  // namespace heddle

@@ -36,16 +36,19 @@ EigenConvergence convergence_of_slices(const EigenProblem<T, Ctx>& problem,
 
 template <Scalar T, class Ctx>
 SliceSolve<T, Ctx>::SliceSolve(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                               const EigenProblem<T, Ctx>& whole,
                                IndefiniteInverse<T, Ctx>& inverse, const IntervalOptions& options,
                                const Monitor& monitor)
     : context_(context),
       problem_(problem),
+      whole_(whole),
+      team_(context.processes()),
       inverse_(inverse),
       options_(options),
       monitor_(monitor),
       rows_(problem.A->row_range()),
       n_(rows_.global),
-      applications_before_(problem.A->columns_applied()),
+      products_before_(products()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, unused_, 1),
       convergence_(convergence_of_slices(problem, options)) {
@@ -56,9 +59,11 @@ SliceSolve<T, Ctx>::SliceSolve(Ctx& context, const EigenProblem<T, Ctx>& problem
 
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> SliceSolve<T, Ctx>::run() {
-  plan();                                               // numbers of eigenvalues below both ends
-  while (!engine_.ended() && !slices_.empty()) next();  // the pairs of the lowest slice
-  finish();  // XᵀA X = Λ, XᵀB X = I, over all slices
+  plan();                    // numbers of eigenvalues below both ends
+  divide();                  // the part of this process
+  while (goes_on()) next();  // the pairs of the lowest slice
+  join();                    // the rows of the pairs of all processes
+  finish();                  // XᵀA X = Λ, XᵀB X = I, over all slices
   return std::move(result_);
 }
 
@@ -81,32 +86,36 @@ void SliceSolve<T, Ctx>::plan() {
         SolveStatus::max_iterations,
         fmt::format("the interval holds {} eigenvalues, more than nev = {}", count, options_.nev));
   }
-  if (dense_pays(count) && solve_dense()) return;
-  const double bytes = sliced_memory_bytes(options_, n_, count, problem_.B != nullptr, sizeof(T));
-  if (bytes > options_.dense_bytes) {
+  if (context_.agree(dense_pays(count)) && solve_dense()) return;
+  const int processes = team_ == nullptr ? 1 : team_->size();
+  const double bytes =
+      (team_ == nullptr ? 1 : team_->on_this_machine()) *
+      sliced_memory_bytes(options_, n_, count, problem_.B != nullptr, sizeof(T), processes);
+  if (context_.agree(bytes > options_.dense_bytes)) {
     return end_with(SolveStatus::max_iterations,
                     fmt::format("the interval holds {} eigenvalues, whose vectors need {:.1f} GiB "
                                 "of memory, {:.1f} GiB may be used",
                                 count, bytes / 0x1p30, options_.dense_bytes / 0x1p30));
   }
-  X_ = MultiVector<T, Space>(context_, rows_.local, count);
-  interval_.pairs = pairs_per_slice(n_, inverse_.factor_entries(), block_);
   slices_.push_back(interval_);
 }
 
-/// Whether a dense solve takes less time than all slices.
+/// Whether a dense solve takes less time than all slices. Process 0 decides, which has counted.
 template <Scalar T, class Ctx>
 bool SliceSolve<T, Ctx>::dense_pays(Index pairs) const {
+  if (team_ != nullptr && !team_->leads()) return false;
   if (!dense_solve_may_follow(n_, options_.dense_bytes, sizeof(T))) return false;
-  const Index each = pairs_per_slice(n_, inverse_.factor_entries(), block_);
+  const Index each = interval_.pairs;
   const double slices = static_cast<double>((pairs + each - 1) / each);
   return dense_operations(n_) <
          slices * slice_operations(n_, inverse_.factor_entries(), block_, std::min(each, pairs));
 }
 
-/// Solves the lowest slice or a part of it.
+/// Solves the lowest slice or a part of it. A process that has no slice left does nothing.
 template <Scalar T, class Ctx>
 void SliceSolve<T, Ctx>::next() {
+  if (slices_.empty()) return;
+  const Apart<Ctx> apart(context_);
   Slice slice = slices_.back();
   if (engine_.stop_requested()) return engine_.end_as_requested();
   if (result_.iterations >= options_.max_iterations) {
@@ -139,7 +148,7 @@ void SliceSolve<T, Ctx>::solve_slice(const Slice& slice, double sigma, Index wan
   options.time_limit_s = std::max(options_.time_limit_s - seconds_since(begin_), 1e-3);
   const MultiVector<T, Space> near = vectors_near(slice);
   const Monitor monitor = monitor_of_part();
-  NearestSolve<T, Ctx> solve(context_, problem_, near.view(), inverse_, options, monitor);
+  NearestSolve<T, Ctx> solve(context_, whole_, near.view(), inverse_, options, monitor);
   EigenResult<T, Space> part = solve.run();
   ++solved_;
   append_history(part);
@@ -157,7 +166,7 @@ MultiVector<T, typename Ctx::Space> SliceSolve<T, Ctx>::vectors_near(const Slice
       places.push_back(static_cast<Index>(j));
     }
   }
-  MultiVector<T, Space> near(context_, rows_.local, std::ssize(places));
+  MultiVector<T, Space> near(context_, n_, std::ssize(places));
   for (std::size_t l = 0; l < places.size(); ++l) {
     copy<T>(context_, X_.columns(places[l], 1), near.columns(static_cast<Index>(l), 1));
   }
@@ -171,9 +180,9 @@ Monitor SliceSolve<T, Ctx>::monitor_of_part() const {
   return monitor_.with_iteration([this, began = seconds_since(begin_)](const MonitorState& state) {
     IterationRecord record = state.record;
     record.iteration += result_.iterations;
-    record.converged += std::ssize(found_);
+    record.converged += std::ssize(found_) + found_elsewhere_;
     record.seconds += began;
-    record.operator_applications = problem_.A->columns_applied() - applications_before_;
+    record.operator_applications = products() - products_before_;
     return monitor_.iteration(
         {record, interval_.counts.between(), state.eigenvalues, state.residuals});
   });
@@ -186,7 +195,7 @@ void SliceSolve<T, Ctx>::append_history(const EigenResult<T, Space>& part) {
   const Index before = result_.history.empty() ? 0 : result_.history.back().operator_applications;
   for (IterationRecord record : part.history) {
     record.iteration += result_.iterations;
-    record.converged += std::ssize(found_);
+    record.converged += std::ssize(found_) + found_elsewhere_;
     record.seconds += began;
     record.operator_applications += before;
     result_.history.push_back(record);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/base/clock.hpp>
+#include <heddle/linalg/context/apart.hpp>
 #include <heddle/solvers/iteration/engine.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <heddle/solvers/lanczos/slices/sliced_eigenpairs.hpp>
@@ -18,15 +19,17 @@ struct Slice {
   Index pairs = 0;  ///< that are searched for at once
 };
 
-/// One solve of `sliced_eigenpairs`. The loop in `run` consists of the steps declared here.
+/// One solve of `sliced_eigenpairs`. The loop in `run` consists of the steps declared here. Several
+/// processes do them together, except for factors and slices, which each does `Apart`.
 template <Scalar T, class Ctx>
 class SliceSolve {
  public:
   using Space = typename Ctx::Space;
 
   /// Everything is kept by reference and must outlive the solve.
-  SliceSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, IndefiniteInverse<T, Ctx>& inverse,
-             const IntervalOptions& options, const Monitor& monitor);
+  SliceSolve(Ctx& context, const EigenProblem<T, Ctx>& problem, const EigenProblem<T, Ctx>& whole,
+             IndefiniteInverse<T, Ctx>& inverse, const IntervalOptions& options,
+             const Monitor& monitor);
 
   EigenResult<T, Space> run();
 
@@ -43,10 +46,16 @@ class SliceSolve {
   };
 
   void plan();
+  void divide();
+  bool goes_on();
   void next();
+  void join();
   void finish();
 
   bool count_ends();
+  void count_both_ends();
+  std::optional<Counted> seam(Index target, Index apart);
+  Index products() const;
   std::optional<Counted> count_outwards(double end, double direction);
   std::optional<Counted> count_beyond(double direction, double most);
   bool solve_dense();
@@ -69,22 +78,25 @@ class SliceSolve {
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
+  const EigenProblem<T, Ctx>& whole_;  // with all rows in this process
+  Processes* team_;                    // null: this process alone
   IndefiniteInverse<T, Ctx>& inverse_;
   const IntervalOptions& options_;
   const Monitor& monitor_;
   RowRange rows_;
   Index n_;  // order of the problem
   Index block_;
-  Index applications_before_, solves_before_;
+  Index products_before_, solves_before_;
   Clock::time_point begin_ = Clock::now();
   EigenResult<T, Space> result_;
   std::vector<IterationRecord> unused_;  // history of the engine, which iterates nothing
   Engine<Ctx> engine_;
   EigenConvergence convergence_;
-  Slice interval_;                   // all of it
-  std::vector<Slice> slices_;        // the lowest one last
-  MultiVector<T, Space> X_;          // the vectors found
+  Slice interval_;             // all of it
+  std::vector<Slice> slices_;  // the lowest one last
+  MultiVector<T, Space> X_;    // the vectors found, of several processes own ones until `join`
   std::vector<BoundedValue> found_;  // their values
+  Index found_elsewhere_ = 0;        // pairs of the other processes
   std::optional<EigenVerifier<T, Ctx>> verifier_;
   std::vector<double> ends_, end_widths_, own_bounds_, own_errors_;  // what `judge` refers to
   Index solved_ = 0;                                                 // slices
