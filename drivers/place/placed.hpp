@@ -11,7 +11,9 @@
 #include <heddle/drivers/problem/problem.hpp>
 #include <heddle/drivers/problem/request.hpp>
 #include <heddle/drivers/problem/solution.hpp>
+#include <heddle/linalg/context/apart.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/distributed/global_rows.hpp>
 #include <heddle/solvers/cg/block_cg.hpp>
 #include <heddle/solvers/cg/inverse_operator.hpp>
 #include <heddle/solvers/null_space/null_pairs.hpp>
@@ -55,6 +57,8 @@ class PlacedProblem {
         solver_bytes_(solver_bytes),
         block_(block),
         near_null_(facts.near_null),
+        whole_A_(whole(context, host, problem.A, request)),
+        whole_B_(problem.B ? whole(context, host, *problem.B, request) : PlacedMatrix<T, Ctx>()),
         A_(place_matrix(context, std::move(problem.A), request.spmm)),
         constraints_(place_block(context, std::move(problem.constraints))),
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
@@ -130,11 +134,18 @@ class PlacedProblem {
     return sizes_.processes == 1 && A_.stored != nullptr && (!B_ || B_.stored != nullptr);
   }
 
+  /// The problem with all rows of A and B in this process, where several share the rows and pairs
+  /// are counted by factors. Without A otherwise.
+  EigenProblem<T, Ctx> whole_eigenproblem() {
+    return {whole_A_.product.get(), whole_B_.product.get()};
+  }
+
   /// (A − σB)⁻¹ for any σ, of whole matrices.
   IndefiniteInverse<T, Ctx>& indefinite_inverse(const Ctx& context, FactorLibrary library) {
     if (!indefinite_inverse_) {
-      indefinite_inverse_.emplace(A_.matrix().whole(),
-                                  B_ ? B_.matrix().whole() : CsrView<T, Space>{},
+      const PlacedMatrix<T, Ctx>& A = whole_A_ ? whole_A_ : A_;
+      const PlacedMatrix<T, Ctx>& B = whole_A_ ? whole_B_ : B_;
+      indefinite_inverse_.emplace(A.matrix().whole(), B ? B.matrix().whole() : CsrView<T, Space>{},
                                   factor_bytes(context), library);
     }
     return *indefinite_inverse_;
@@ -157,6 +168,25 @@ class PlacedProblem {
   Preconditioner<T, Ctx>* preconditioner() const noexcept {
     if (schedule_) return schedule_.get();
     return own_preconditioner_.get();
+  }
+
+  /// A with all its rows in this process, where several hold them and it is to be factored.
+  static PlacedMatrix<T, Ctx> whole(Ctx& context, HostContext& host, const HostMatrix<T>& A,
+                                    const Request& request) {
+    if constexpr (std::same_as<T, double>) {
+      if (host.processes() != nullptr && counts_by_factors(request)) {
+        HostCsrMatrix<double> rows = global_rows(host, A.distributed_view());
+        rows = all_rows(host, rows.view());
+        const Apart<Ctx> apart(context);
+        return place_matrix(context, HostMatrix<T>(std::move(rows)), request.spmm);
+      }
+    }
+    return {};
+  }
+  /// Arrays in the memory of a context belong to one process.
+  template <class Matrix>
+  static PlacedMatrix<T, Ctx> whole(Ctx&, HostContext&, const Matrix&, const Request&) {
+    return {};
   }
 
   void place_null_vectors(Ctx& context, HostContext& host, const GraphNullSpace& found,
@@ -231,8 +261,11 @@ class PlacedProblem {
 
   /// The memory that a factor may take, now that the problem is in memory and the solver is not.
   double factor_bytes(const Ctx& context) const {
+    const Processes* const processes = context.processes();
+    const int here = processes == nullptr ? 1 : processes->on_this_machine();
     return std::min(kFactorShare * host_memory_bytes(),
-                    factor_budget(memory_bytes(context), unused_bytes(context), solver_bytes_));
+                    factor_budget(memory_bytes(context), unused_bytes(context), solver_bytes_)) /
+           here;
   }
 
   void require_shifted_inverse(Ctx& context) {
@@ -291,9 +324,10 @@ class PlacedProblem {
       std::remove_cvref_t<decltype(place_block(std::declval<Ctx&>(), HostBlock<T>()))>;
 
   ProblemSizes sizes_;
-  double solver_bytes_;          // as in the constructor
-  Index block_;                  // as in the constructor
-  HostBlock<double> near_null_;  // which the options of a preconditioner refer to
+  double solver_bytes_;                     // as in the constructor
+  Index block_;                             // as in the constructor
+  HostBlock<double> near_null_;             // which the options of a preconditioner refer to
+  PlacedMatrix<T, Ctx> whole_A_, whole_B_;  // with all rows. Empty unless processes share them
   PlacedMatrix<T, Ctx> A_, B_, A_transposed_, given_preconditioner_;
   PlacedBlock constraints_, initial_guess_;
   bool guess_from_random_;

@@ -172,16 +172,15 @@ void check_counts(const Request& request, const Facts& facts) {
   }
   const bool inverts = facts.B.given || request.filter == LanczosFilter::inverse;
   if (!request.sigma && !(request.interval && inverts)) return;
-  const std::string field = request.sigma ? "sigma" : "interval";
   const std::string_view part = callable_part(facts);
   if (!part.empty()) {
-    throw RequestError(field,
+    throw RequestError(request.sigma ? "sigma" : "interval",
                        fmt::format(": A - sigma B must be factored, {} is a callable", part));
   }
-  if (facts.processes == 1) return;
-  throw RequestError(field,
-                     ": A - sigma B must be factored, which needs whole matrices in one process: "
-                     "use one process and devices: 1");
+  if (facts.processes == 1 || request.precision == Precision::full) return;
+  throw RequestError("precision",
+                     ": factors that count eigenvalues on several processes or GPUs are in double "
+                     "precision: use double");
 }
 
 /// Rejects what needs a whole matrix in one process.
@@ -192,7 +191,7 @@ void check_distributed(const Request& request, const Facts& facts) {
     throw InvalidArgument(fmt::format(
         "several processes or GPUs solve problems with stored matrices, {} is a callable", part));
   }
-  if (request.filter == LanczosFilter::inverse) {
+  if (request.filter == LanczosFilter::inverse && !request.interval) {
     throw RequestError("filter",
                        ": inverse factors A - sigma B, which needs a whole matrix in one "
                        "process: use auto, or one process and devices: 1");

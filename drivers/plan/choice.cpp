@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <heddle/drivers/plan/choice.hpp>
 #include <heddle/drivers/plan/memory.hpp>
+#include <heddle/drivers/plan/methods.hpp>
 #include <heddle/solvers/problem/options.hpp>
 
 namespace heddle::detail {
@@ -83,7 +84,6 @@ double operations_of_filter(const Facts& facts, double norm, const RealInterval&
 /// Why the pairs of an interval cannot be found by slices. Empty if they can.
 std::string no_slices(const Request& request, const Facts& facts) {
   if (!callable_part(facts).empty()) return "the matrix is a callable";
-  if (facts.processes > 1) return "several processes or GPUs hold the matrix";
   if (request.precision != Precision::full) return "the precision is not double";
   return "";
 }
@@ -109,7 +109,8 @@ void choose_for_interval(MethodChoice& choice, const Facts& facts,
     return decide(LanczosFilter::chebyshev, "no factor counts the pairs: " + reason);
   }
   const InverseEstimate inverse = estimate();
-  if (kBytesPerEntry * inverse.factor.entries > kFactorShare * host_memory_bytes()) {
+  const double factors = kBytesPerEntry * inverse.factor.entries * facts.processes;
+  if (factors > kFactorShare * host_memory_bytes()) {
     return decide(LanczosFilter::chebyshev,
                   "no factor counts the pairs: it would not fit into memory");
   }
@@ -159,6 +160,12 @@ MethodChoice choose_method(const Request& request, const Facts& facts,
   }
   if (choice.request.interval && choice.request.method == Method::block_lanczos) {
     choose_for_interval(choice, facts, estimate);
+  }
+  if (facts.processes > 1 && counts_by_factors(choice.request)) {
+    choice.reason += choice.reason.empty() ? "" : "; ";
+    choice.reason += choice.request.interval
+                         ? "processes solve slices side by side, with all rows each"
+                         : "process 0 solves, with all rows";
   }
   if (choice.request.max_iterations == 0) {
     choice.request.max_iterations = is_eigensolver(choice.request.method)

@@ -39,7 +39,8 @@ Request with_pairs(const Request& request, bool systems);
 ///
 /// All pairs of an interval are found by slices, with `filter: inverse`, if there is a B, or if
 /// A − σB can be factored and that is estimated to cost less than polynomial filters. These are
-/// taken otherwise, with `filter: chebyshev`.
+/// taken otherwise, with `filter: chebyshev`. Each of several processes has a factor, and all of
+/// these must fit into the memory of this machine.
 ///
 /// `estimate` is called where the choice depends on a factorisation of A − σB.
 MethodChoice choose_method(const Request& request, const Facts& facts,

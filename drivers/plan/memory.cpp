@@ -14,6 +14,9 @@ namespace {
 /// take longer than the solve.
 constexpr double kAlwaysThere = 1 << 26;
 
+/// The copies of a matrix in a process that gathers its rows.
+constexpr double kCopies = 3;
+
 double as_double(Index count) { return static_cast<double>(count); }
 
 /// The bytes of each part of a solve in scalars of `scalar_size` bytes.
@@ -41,10 +44,13 @@ class SolveBytes {
     return columns(count) + (method_.both_sides ? block(facts_.order(), count) : 0);
   }
 
+  double matrices() const {
+    return matrix(facts_.A.nnz) + (facts_.B.given ? matrix(facts_.B.nnz) : 0);
+  }
+
   /// The bytes of A, Aᵀ, B and the blocks of the problem.
   double input() const {
-    return matrix(facts_.A.nnz) + (facts_.B.given ? matrix(facts_.B.nnz) : 0) +
-           (facts_.normal_equations ? matrix(facts_.A.nnz, facts_.A.cols) : 0) +
+    return matrices() + (facts_.normal_equations ? matrix(facts_.A.nnz, facts_.A.cols) : 0) +
            columns(facts_.constraints.cols + facts_.initial_guess.cols +
                    facts_.sizes().null_vectors) +
            block(facts_.order(), facts_.rhs.cols) +
@@ -62,8 +68,12 @@ class SolveBytes {
   double held() const { return sent() + (input() - sent()) / facts_.processes; }
 
   double solver() const {
-    return method_.memory_bytes(request_, facts_.sizes(), static_cast<std::size_t>(scalar_)) +
-           inverse_of_mass();
+    const double bytes =
+        method_.memory_bytes(request_, facts_.sizes(), static_cast<std::size_t>(scalar_)) +
+        inverse_of_mass();
+    // With factors, a process works with all rows, of which it gets copies.
+    if (facts_.processes == 1 || !counts_by_factors(request_)) return bytes;
+    return facts_.processes * std::max(bytes + matrices(), kCopies * matrices());
   }
 
   double solve() const {

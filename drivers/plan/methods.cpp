@@ -74,7 +74,8 @@ MethodKind slices_row() {
       .memory_bytes =
           [](const Request& request, const ProblemSizes& sizes, std::size_t scalar_size) {
             return sliced_memory_bytes(sliced_options(request, sizes.n), sizes.n,
-                                       pairs_of_slices(request, sizes), sizes.pencil, scalar_size);
+                                       pairs_of_slices(request, sizes), sizes.pencil, scalar_size,
+                                       sizes.processes);
           },
       .result_columns = pairs_of_slices,
   };

@@ -1,6 +1,9 @@
 #include <heddle/drivers/plan/method_options.hpp>
 #include <heddle/drivers/solve/run_method.hpp>
+#include <heddle/linalg/context/apart.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/distributed/scatter.hpp>
 #include <utility>
 
 namespace heddle::detail {
@@ -77,6 +80,38 @@ EigenResult<T, typename Ctx::Space> certified(Ctx& context, PlacedProblem<T, Ctx
                                    certify_options(request), std::move(found), monitor);
 }
 
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> sliced(Ctx& context, PlacedProblem<T, Ctx>& problem,
+                                           const Request& request, const Monitor& monitor) {
+  const EigenProblem<T, Ctx> whole = problem.whole_eigenproblem();
+  return sliced_eigenpairs<T, Ctx>(
+      context, problem.eigenproblem(), problem.indefinite_inverse(context, request.factorization),
+      sliced_options(request, problem.sizes().n), monitor, whole.A == nullptr ? nullptr : &whole);
+}
+
+/// Of several processes, process 0 solves. Each gets its rows of the vectors.
+template <Scalar T, class Ctx>
+EigenResult<T, typename Ctx::Space> nearest(Ctx& context, PlacedProblem<T, Ctx>& problem,
+                                            const Request& request, const Monitor& monitor) {
+  const EigenProblem<T, Ctx> whole = problem.whole_eigenproblem();
+  Processes* const processes = context.processes();
+  EigenResult<T, typename Ctx::Space> result;
+  if (processes == nullptr || processes->leads()) {
+    const Apart<Ctx> apart(context);
+    result =
+        nearest_eigenpairs<T, Ctx>(context, whole.A == nullptr ? problem.eigenproblem() : whole,
+                                   problem.indefinite_inverse(context, request.factorization),
+                                   nearest_options(request, problem.sizes().buckling), monitor);
+  }
+  if (processes == nullptr) return result;
+  HostContext beside(1);
+  HostContext& host = host_of(context, beside);
+  const RowRanges rows = ranges_of_all(*processes, problem.eigenproblem().A->row_range().local);
+  const MultiVector<T, HostSpace> X = fetch(context, host, std::move(result.eigenvectors));
+  result.eigenvectors = place(context, scatter<T>(*processes, host, X.view(), rows));
+  return result;
+}
+
 }  // namespace
 
 template <Scalar T, class Ctx>
@@ -94,15 +129,9 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
       return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
                                                 interval_options(request), monitor));
     case Algorithm::slices:
-      return solved(
-          sliced_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
-                                    problem.indefinite_inverse(context, request.factorization),
-                                    sliced_options(request, problem.sizes().n), monitor));
+      return solved(sliced(context, problem, request, monitor));
     case Algorithm::nearest:
-      return solved(
-          nearest_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
-                                     problem.indefinite_inverse(context, request.factorization),
-                                     nearest_options(request, problem.sizes().buckling), monitor));
+      return solved(nearest(context, problem, request, monitor));
     case Algorithm::null_space:
       return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
     case Algorithm::lobpcg:

@@ -201,6 +201,10 @@ Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_
 
 bool suits_own_rows(const MatricesByRows& matrices, const Request& request, int processes) {
   if (processes == 1 || request.distribution == Distribution::metis) return false;
+  // The cost of a factor decides on the method, and a factor needs all rows.
+  if (request.sigma || (request.interval && request.filter != LanczosFilter::chebyshev)) {
+    return false;
+  }
   if (!suits(matrices.A) || (matrices.B && !suits(*matrices.B))) return false;
   HostContext context(1);
   try {

@@ -125,6 +125,20 @@ TEST_F(LanczosOnProcesses, SameResults) {
                          "nev: 40, which: interval, interval: [0.1, 0.25], filter: chebyshev"));
 }
 
+/// Each process searches a part of the interval, in cycles of its own. Of pairs nearest to a
+/// number, process 0 does all.
+TEST_F(LanczosOnProcesses, SolveByFactors) {
+  constexpr int kAnyCycles = 1000;
+  const std::string interval = "which: interval, interval: [0.5, 2.5]";
+  expect_same(3, problem(kGrid, interval), kAnyCycles);
+  EXPECT_EQ(result().at("completeness").at("method"), "inertia");
+  EXPECT_EQ(result().at("completeness").at("proven"), true);
+  expect_same(2, problem(kBeam, "which: interval, interval: [0, 20]"), kAnyCycles);
+  if (has_metis()) expect_same(4, problem(kGrid, interval) + "distribution: metis\n", kAnyCycles);
+  expect_same(2, problem(kBeam, "nev: 5, which: nearest, sigma: 10"), 0);
+  expect_status(problem(kGrid, interval + ", time_limit_s: 1e-9"), 3, "time_limit");
+}
+
 TEST_F(LanczosOnProcesses, SolveDenselyWhereOneDoes) {
   for (const int count : {2, 3}) expect_dense_solves(count, "");
 }

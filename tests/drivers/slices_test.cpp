@@ -4,7 +4,10 @@
 #include <cmath>
 #include <drivers/chain.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/drivers/team/followers.hpp>
+#include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace heddle {
@@ -110,6 +113,84 @@ TEST(Slices, OfACallableThereAreNone) {
   const Matrix A(300, 300, [](auto, auto) {});
   const Request request{.interval = RealInterval{0, 1}, .filter = LanczosFilter::inverse};
   EXPECT_EQ(refusal({.A = A}, request), "interval: A - sigma B must be factored, A is a callable");
+}
+
+/// Threads of this program that solve on the host in the place of processes.
+struct OfThreads : Device {
+  explicit OfThreads(int count) : Device(DeviceChoice::host, count, detail::followers(count)) {}
+};
+
+/// Where several processes share the rows, they search parts of the interval side by side.
+TEST(Slices, SideBySide) {
+  const Chain<std::int64_t> chain(600);
+  OfThreads device(3);
+  const Problem problem{.A = chain.matrix()};
+  const Request request{.interval = RealInterval{0.5, 1.5}};
+  const SolvePlan planned = plan(device, problem, request);
+  EXPECT_EQ(planned.method_reason,
+            "an interval is given; factors of A - sigma I that count the pairs are cheap; "
+            "processes solve slices side by side, with all rows each");
+  const Solution solution = run(device, problem, planned);
+  EXPECT_EQ(solution.method, "slices");
+  EXPECT_TRUE(solution.completeness.proven);
+  EXPECT_FALSE(solution.factor_library.empty());
+  EXPECT_LE(static_cast<double>(solution.peak_bytes_most), 1.1 * planned.device_bytes);
+  expect_values(solution, chain_between(600, 0.5, 1.5), 1e-11);
+
+  const Problem pencil{.A = chain.matrix(), .B = multiple_of_identity(600, 4)};
+  expect_values(solve(device, pencil, {.interval = RealInterval{0.2, 0.3}}),
+                chain_between(600, 0.2, 0.3, 4), 1e-11);
+  const Solution filtered = solve(
+      device, problem, {.interval = RealInterval{0.5, 0.6}, .filter = LanczosFilter::chebyshev});
+  EXPECT_EQ(filtered.method, "interval");
+  expect_values(filtered, chain_between(600, 0.5, 0.6), 1e-8);
+}
+
+/// Pairs nearest to a number are found by process 0, which has all rows.
+TEST(Slices, NearestPairsOfSeveralProcesses) {
+  const Chain<std::int64_t> chain(600);
+  const Request request{.nev = 7, .sigma = 1.0};
+  Device alone(DeviceChoice::host, 1);
+  OfThreads device(3);
+  for (const Problem& problem : {Problem{.A = chain.matrix()},
+                                 Problem{.A = chain.matrix(), .B = multiple_of_identity(600, 2)}}) {
+    const Solution one = solve(alone, problem, request);
+    const Solution several = solve(device, problem, request);
+    EXPECT_EQ(several.method_reason,
+              "pairs nearest to sigma are wanted; process 0 solves, with all rows");
+    EXPECT_EQ(several.eigenvalues, one.eigenvalues);
+    EXPECT_EQ(several.residuals, one.residuals);
+    EXPECT_TRUE(several.completeness.proven);
+    const auto& X = std::get<Block>(several.vectors);
+    const auto& Y = std::get<Block>(one.vectors);
+    ASSERT_EQ(X.rows(), Y.rows());
+    for (Index i = 0; i < X.rows(); ++i) EXPECT_EQ(X.view()(i, 0), Y.view()(i, 0));
+  }
+}
+
+/// The others do not wait for a process that has failed.
+TEST(Slices, AFailureEndsAllProcesses) {
+  const Chain<std::int64_t> chain(600);
+  OfThreads device(3);
+  const Monitor fails = [](const MonitorState&) -> bool { throw std::runtime_error("enough"); };
+  EXPECT_THROW(solve(device, {.A = chain.matrix()}, {.interval = RealInterval{0.5, 1.5}}, fails),
+               std::runtime_error);
+}
+
+TEST(Slices, OnProcessesFactorsAreInDouble) {
+  const Chain<std::int64_t> chain(600);
+  OfThreads device(2);
+  const Request request{.interval = RealInterval{0.5, 1.5},
+                        .filter = LanczosFilter::inverse,
+                        .precision = Precision::single};
+  try {
+    solve(device, {.A = chain.matrix()}, request);
+    ADD_FAILURE();
+  } catch (const RequestError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "precision: factors that count eigenvalues on several processes or GPUs are in "
+              "double precision: use double");
+  }
 }
 
 }  // namespace
