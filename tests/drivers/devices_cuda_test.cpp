@@ -73,6 +73,23 @@ TEST_F(TwoGpus, WithMultigrid) {
   }
 }
 
+/// Each GPU searches a part of an interval. Pairs nearest to a number are found by the first one.
+TEST_F(TwoGpus, SolveByFactors) {
+  Device device = device_for(request_);
+  const Solution interval = solve(device, grid(), {.interval = RealInterval{0, 0.8}});
+  ASSERT_EQ(interval.status, SolveStatus::converged) << interval.reason;
+  EXPECT_EQ(interval.method, "slices");
+  EXPECT_TRUE(interval.completeness.proven);
+  const std::vector<double> exact = laplace_smallest_eigenvalues(kSize, interval.count() + 1);
+  EXPECT_GT(exact.back(), 0.8);
+  for (std::size_t k = 0; k + 1 < exact.size(); ++k) {
+    EXPECT_NEAR(interval.eigenvalues[k], exact[k], 1e-10);
+  }
+  const Solution nearest = solve(device, grid(), {.nev = 5, .sigma = 0.0});
+  ASSERT_EQ(nearest.status, SolveStatus::converged) << nearest.reason;
+  for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(nearest.eigenvalues[k], exact[k], 1e-10);
+}
+
 TEST_F(TwoGpus, OfTheRequest) {
   request_.devices = 0;
   EXPECT_EQ(solve(grid(), request_).status, SolveStatus::converged);
