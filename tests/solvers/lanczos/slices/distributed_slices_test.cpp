@@ -11,6 +11,7 @@
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <limits>
 #include <optional>
+#include <random>
 #include <string>
 #include <support/dense.hpp>
 #include <support/processes.hpp>
@@ -167,6 +168,31 @@ TEST_F(DistributedSlices, OfValuesOfManySizes) {
   std::vector<double> values;
   for (int i = 0; i < 500; ++i) values.push_back(std::pow(10, i / 100.0));
   expect_all(diagonal(values), none_, values, interval(0.5, 4e4, 500));
+}
+
+/// Other problems with --gtest_random_seed.
+TEST_F(DistributedSlices, OfRandomProblems) {
+  std::mt19937_64 engine(static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed)));
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int problem = 0; problem < 4; ++problem) {
+    SCOPED_TRACE(problem);
+    const Index n = 270 + static_cast<Index>(engine() % 100);
+    const double coupling = problem % 2 == 0 ? 1 : 1e-6;  // clusters
+    std::vector<Triplet<double>> A, B;
+    for (Index i = 0; i < n; ++i) {
+      A.push_back({i, i, std::floor(5 * uniform(engine)) + 0.5});
+      B.push_back({i, i, 2 + uniform(engine)});
+      const auto j = static_cast<Index>(engine() % static_cast<std::uint64_t>(n));
+      const double value = coupling * uniform(engine);
+      if (i != j) A.insert(A.end(), {{i, j, value}, {j, i, value}});
+    }
+    const Matrix a = csr_from_triplets<double>(alone_, n, n, A);
+    const Matrix b = problem < 2 ? Matrix{} : csr_from_triplets<double>(alone_, n, n, B);
+    const std::vector<double> truth = dense_values(a, b);
+    const auto first = static_cast<std::size_t>(engine() % 80);
+    const std::size_t last = first + 60 + engine() % 120;
+    expect_all(a, b, truth, interval(truth[first] - 1e-3, truth[last] + 1e-3, n));
+  }
 }
 
 /// The pairs are fewer than two per process, or none.
