@@ -41,6 +41,24 @@ TEST(ChooseMethod, PicksByTheProblem) {
   EXPECT_TRUE(planned({.method = Method::lobpcg}, cube).method_reason.empty());
 }
 
+/// Each of several processes needs a factor: two fit into the memory that factors may take.
+TEST(ChooseMethod, SlicesOfSeveralProcessesByTheMemoryOfTheirFactors) {
+  const detail::MatrixShape shape{
+      .given = true, .stored = true, .rows = 1000, .cols = 1000, .nnz = 7000};
+  const double entries = detail::kFactorShare * detail::host_memory_bytes() / 24 / 2.5;
+  const auto filter = [&](int processes) {
+    const detail::Facts facts{.A = shape, .processes = processes};
+    const detail::MethodChoice choice =
+        detail::choose_method({.interval = RealInterval{0, 1}}, facts, [&] {
+          return detail::InverseEstimate{{.entries = entries, .operations = 1e6}, 8};
+        });
+    return choice.request.filter;
+  };
+  EXPECT_EQ(filter(1), LanczosFilter::inverse);
+  EXPECT_EQ(filter(2), LanczosFilter::inverse);
+  EXPECT_EQ(filter(3), LanczosFilter::chebyshev);
+}
+
 TEST(WithBlockSize, IsNarrowForAFewLargestPairsOnAHost) {
   const auto block = [](const Request& request, const ProblemSizes& sizes, bool on_host) {
     return detail::with_block_size(request, sizes, on_host).block_size;
