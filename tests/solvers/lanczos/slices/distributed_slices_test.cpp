@@ -10,11 +10,13 @@
 #include <heddle/solvers/lanczos/slices/sliced_eigenpairs.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <random>
 #include <string>
 #include <support/dense.hpp>
 #include <support/processes.hpp>
+#include <support/sanitized.hpp>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,22 @@ std::vector<double> dense_values(const Matrix& A, const Matrix& B) {
       Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(a, b, Eigen::EigenvaluesOnly)
           .eigenvalues();
   return {values.data(), values.data() + values.size()};
+}
+
+/// The eigenvalues of `laplace3d` on a cube, ascending: 6 − 2 Σ cos(kπ/(m + 1)) over its sides.
+std::vector<double> cube_values(Index m) {
+  std::vector<double> side, values;
+  for (Index k = 1; k <= m; ++k) {
+    const double angle = static_cast<double>(k) * std::numbers::pi / static_cast<double>(m + 1);
+    side.push_back(2 - 2 * std::cos(angle));
+  }
+  for (const double x : side) {
+    for (const double y : side) {
+      for (const double z : side) values.push_back(x + y + z);
+    }
+  }
+  std::sort(values.begin(), values.end());
+  return values;
 }
 
 std::vector<double> between(const std::vector<double>& values, double a, double b) {
@@ -135,7 +153,7 @@ class DistributedSlices : public test::OnProcesses {
 /// Of a cube, most eigenvalues have three or six copies.
 TEST_F(DistributedSlices, OfACubeHaveAllTheirCopies) {
   const Matrix A = generate<double>(alone_, {"laplace3d", {9, 9, 9}});
-  const std::vector<double> truth = dense_values(A, none_);
+  const std::vector<double> truth = cube_values(9);
   Index cycles = 0;
   const Result result = expect_all(A, none_, truth, interval(0, 4.1, 729));
   EXPECT_EQ(result.completeness.method, CompletenessMethod::inertia);
@@ -151,6 +169,7 @@ TEST_F(DistributedSlices, OfASolidWithMass) {
   const Matrix B = generate<double>(alone_, {"elasticity3d_mass", {4, 4, 5}});
   const std::vector<double> truth = dense_values(A, B);
   expect_all(A, B, truth, interval(0, 0.5 * (truth[99] + truth[100]), 100));
+  if (test::kSanitized) return;
   expect_all(A, B, truth, interval(-kInfinity, 0.5 * (truth[40] + truth[41]), 100));
 }
 
@@ -174,7 +193,7 @@ TEST_F(DistributedSlices, OfValuesOfManySizes) {
 TEST_F(DistributedSlices, OfRandomProblems) {
   std::mt19937_64 engine(static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed)));
   std::uniform_real_distribution<double> uniform(-1, 1);
-  for (int problem = 0; problem < 4; ++problem) {
+  for (int problem = 0; problem < 4; problem += test::kSanitized ? 2 : 1) {
     SCOPED_TRACE(problem);
     const Index n = 270 + static_cast<Index>(engine() % 100);
     const double coupling = problem % 2 == 0 ? 1 : 1e-6;  // clusters
