@@ -260,12 +260,14 @@ class PlacedProblem {
   }
 
   /// The memory that a factor may take, now that the problem is in memory and the solver is not.
+  /// The processes of a machine share its memory, and have GPUs of their own.
   double factor_bytes(const Ctx& context) const {
     const Processes* const processes = context.processes();
-    const int here = processes == nullptr ? 1 : processes->on_this_machine();
-    return std::min(kFactorShare * host_memory_bytes(),
-                    factor_budget(memory_bytes(context), unused_bytes(context), solver_bytes_)) /
-           here;
+    const double host_share = processes == nullptr ? 1 : 1.0 / processes->on_this_machine();
+    const double share = std::same_as<Ctx, HostContext> ? host_share : 1;
+    return std::min(
+        host_share * kFactorShare * host_memory_bytes(),
+        share * factor_budget(memory_bytes(context), unused_bytes(context), solver_bytes_));
   }
 
   void require_shifted_inverse(Ctx& context) {

@@ -44,6 +44,7 @@ class SolveBytes {
     return columns(count) + (method_.both_sides ? block(facts_.order(), count) : 0);
   }
 
+  /// The bytes of A and B.
   double matrices() const {
     return matrix(facts_.A.nnz) + (facts_.B.given ? matrix(facts_.B.nnz) : 0);
   }
