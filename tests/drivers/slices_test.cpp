@@ -146,6 +146,21 @@ TEST(Slices, SideBySide) {
   expect_values(filtered, chain_between(600, 0.5, 0.6), 1e-8);
 }
 
+/// Some processes then have no part, or none has found a pair.
+TEST(Slices, FewPairsAndLimitsOfSeveralProcesses) {
+  const Chain<std::int64_t> chain(600);
+  OfThreads device(3);
+  const Problem problem{.A = chain.matrix()};
+  expect_values(solve(device, problem, {.interval = RealInterval{1, 1.02}}),
+                chain_between(600, 1, 1.02), 1e-11);
+  expect_values(solve(device, problem, {.interval = RealInterval{5, 6}}), {}, 0);
+  Request request{.interval = RealInterval{0.5, 1.5}};
+  request.time_limit_s = 1e-9;
+  const Solution late = solve(device, problem, request);
+  EXPECT_EQ(late.status, SolveStatus::time_limit);
+  EXPECT_EQ(late.count(), 0);
+}
+
 /// Pairs nearest to a number are found by process 0, which has all rows.
 TEST(Slices, NearestPairsOfSeveralProcesses) {
   const Chain<std::int64_t> chain(600);
