@@ -21,9 +21,6 @@ constexpr Index kMostRefuted = 4;
 /// digits, and the last product with F takes the residual to a small part of the tolerance.
 constexpr double kSettled = 1e-3;
 
-/// Rounding errors of a basis, in units of ε‖F‖.
-constexpr double kRoundings = 30;
-
 /// Cycles without progress after which the basis grows. The decades of residuals that are left must
 /// fall by this factor, and a pair that is not there counts as so many.
 constexpr Index kPatience = 4;
@@ -225,12 +222,10 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::settled(Index j) const {
   const LanczosRitz& ritz = s_->ritz;
-  constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
   // The factor is exact for a matrix that differs from A − sB by rounding errors of its size.
   const double growth =
       pairs_.reciprocal ? 1 : std::max(1.0, shift_.unit() * std::abs(ritz.value(j)));
-  const double rounding = kRoundings * kEpsilon * largest * growth;
+  const double rounding = rounding_of_F<T>(ritz) * growth;
   const double fine = strictness_ * kSettled * std::sqrt(options_.tolerance);
   return ritz.residual(j) <= std::max(fine * std::abs(ritz.value(j)), rounding);
 }

@@ -18,7 +18,17 @@ constexpr double kInfinite = 1e10;
 /// Searches for missing pairs that find none, after which there are no more.
 constexpr Index kMostSearches = 8;
 
+/// Rounding errors of a basis, in units of ε‖F‖.
+constexpr double kRoundings = 30;
+
 }  // namespace
+
+template <Scalar T>
+double rounding_of_F(const LanczosRitz& ritz) noexcept {
+  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  return kRoundings * kEpsilon *
+         std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+}
 
 template <Scalar T, class Ctx>
 NearestStorage<T, Ctx>::NearestStorage(Ctx& context, const RowRange& rows,
@@ -151,12 +161,21 @@ void NearestVerification<T, Ctx>::refine() {
   }
 }
 
-/// Sets `others_` to the Ritz pairs nearest to σ that are not verified.
+/// Sets `others_` to the Ritz pairs nearest to σ that are not verified, as many between the limits
+/// as beyond them, if they are there. They are not refined: their values are taken as near to s as
+/// the rounding of F allows.
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::list_others() {
   others_.clear();
   other_widths_.clear();
   list_ends();
+  const LanczosRitz& ritz = s_->ritz;
+  const double rounding = rounding_of_F<T>(ritz);
+  const auto nearer = [&](std::size_t j, double error) {
+    const double theta = ritz.value(static_cast<Index>(j));
+    return pairs_.lambda_at(theta + std::copysign(rounding + error, theta));
+  };
+  const auto value = [&](std::size_t j) { return nearer(j, 0); };
   std::vector<std::size_t> rest;
   for (std::size_t j = 0; j < pairs_.ritz_values.size(); ++j) {
     const auto index = static_cast<Index>(j);
@@ -165,17 +184,16 @@ void NearestVerification<T, Ctx>::list_others() {
       rest.push_back(j);
   }
   std::sort(rest.begin(), rest.end(), [&](std::size_t i, std::size_t j) {
-    return pairs_.target.distance(pairs_.ritz_values[i]) <
-           pairs_.target.distance(pairs_.ritz_values[j]);
+    return pairs_.target.distance(value(i)) < pairs_.target.distance(value(j));
   });
-  rest.resize(std::min(rest.size(), kOthers));
+  std::size_t between = 0, beyond = 0;
+  std::erase_if(rest, [&](std::size_t j) {
+    return (pairs_.target.has(value(j)) ? between : beyond)++ >= kOthers;
+  });
   for (const std::size_t j : rest) {
-    const double theta = s_->ritz.value(static_cast<Index>(j));
-    const double residual = s_->ritz.residual(static_cast<Index>(j));
-    const double nearer = pairs_.lambda_at(theta + std::copysign(residual, theta));
-    others_.push_back(pairs_.ritz_values[j]);
-    other_widths_.push_back(
-        std::abs(pairs_.measured(pairs_.ritz_values[j]) - pairs_.measured(nearer)));
+    const double nearest = nearer(j, ritz.residual(static_cast<Index>(j)));
+    others_.push_back(value(j));
+    other_widths_.push_back(std::abs(pairs_.measured(value(j)) - pairs_.measured(nearest)));
   }
 }
 
@@ -313,6 +331,9 @@ Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
   return std::count_if(all.begin(), all.end(), has) +
          std::count_if(pairs_.given.begin(), pairs_.given.end(), has);
 }
+
+template double rounding_of_F<float>(const LanczosRitz&) noexcept;
+template double rounding_of_F<double>(const LanczosRitz&) noexcept;
 
 #define HEDDLE_INSTANTIATE(T, Ctx)        \
   template struct NearestStorage<T, Ctx>; \

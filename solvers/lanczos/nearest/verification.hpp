@@ -32,6 +32,10 @@ struct NearestStorage {
   MultiVector<T, Space> X;                // n×pairs
 };
 
+/// The rounding errors of the Ritz values of F, for T the type of the basis.
+template <Scalar T>
+double rounding_of_F(const LanczosRitz& ritz) noexcept;
+
 /// A value with a bound of its error.
 struct BoundedValue {
   double value;

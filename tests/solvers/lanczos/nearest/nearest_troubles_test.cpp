@@ -6,6 +6,7 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,22 @@ class NearestTroubles : public testing::Test {
       if (values[i] != 0) entries.push_back({row, row, values[i]});
     }
     const auto n = static_cast<Index>(values.size());
+    return csr_from_triplets<double>(context_, n, n, entries);
+  }
+
+  /// H D H for D with these values and H = I − 2/n 11ᵀ: dense, with the values of D to rounding.
+  Matrix dense(const std::vector<double>& values) {
+    const auto n = static_cast<Index>(values.size());
+    const double each = 2 / static_cast<double>(n);
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < n; ++j) {
+        const double a = values[static_cast<std::size_t>(i)];
+        const double b = values[static_cast<std::size_t>(j)];
+        entries.push_back({i, j, (i == j ? a : 0) - each * (a + b) + each * each * sum});
+      }
+    }
     return csr_from_triplets<double>(context_, n, n, entries);
   }
 
@@ -121,6 +138,36 @@ TEST_F(NearestTroubles, ValuesJustBeyondSigmaAreOnTheOtherSide) {
     // A value at σ lies on both sides.
     expect(solve(A, {}, 9, 1, Side::above), {9}, 1e-11);
     expect(solve(A, {}, 9, 1, Side::below), {9}, 1e-11);
+  }
+}
+
+/// The values nearest to σ are not wanted, and hide those next to the last wanted one.
+TEST_F(NearestTroubles, ManyValuesJustBeyondSigma) {
+  for (const Index n : {60, 300}) {
+    std::vector<double> values = numbers(n);
+    for (std::size_t i = 30; i < 55; ++i) values[i] = 30.5 + 0.01 * static_cast<double>(i);
+    std::vector<double> wanted = numbers(30);
+    wanted.erase(wanted.begin(), wanted.begin() + 20);
+    expect(solve(diagonal(values), {}, 30.75, 10, Side::below), wanted, 1e-11);
+  }
+}
+
+/// Rounding of the largest θ leaves other Ritz values few digits, and of two copies of the last
+/// value one is wanted.
+TEST_F(NearestTroubles, CopiesOfTheLastValueNextToASigmaNearOthers) {
+  std::vector<double> values, wanted;
+  const auto add = [&](double value, Index copies, Index of_wanted) {
+    values.insert(values.end(), static_cast<std::size_t>(copies), value);
+    wanted.insert(wanted.end(), static_cast<std::size_t>(of_wanted), value);
+  };
+  add(-4, 16, 0);
+  add(1, 2, 1);
+  add(2, 4, 4);
+  add(3, 5, 5);
+  add(4, 7, 7);
+  const Matrix A = dense(values);
+  for (double distance = 1e-7; distance > 1e-10; distance /= 2) {
+    expect(solve(A, {}, 3 - distance, 17), wanted, 1e-8);
   }
 }
 
