@@ -19,6 +19,10 @@ constexpr double kStricter = 0.1;
 /// With this many refuted claims, a dense solve follows where it may.
 constexpr Index kRefutedBefore = 2;
 
+std::string some_are_missing(Index known, Index all) {
+  return fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
+}
+
 }  // namespace
 
 /// A search for others is next where the basis shows fewer settled pairs between counted limits
@@ -44,7 +48,7 @@ void NearestSolve<T, Ctx>::search_copies() {
     strictness_ *= kStricter;
     return;
   }
-  trouble_ = fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
+  trouble_ = some_are_missing(known, all);
   engine_.end(SolveStatus::stagnated, trouble_);
 }
 
@@ -107,8 +111,13 @@ bool NearestSolve<T, Ctx>::count() {
       shift_.factor_again();
       return false;
     }
-    if (known > counts->between()) return true;
-    if (!missing_.begin(counts->between() - known, known)) return give_up();
+    if (known > counts->between()) continue;
+    if (pairs_.whole) return false;
+    if (!missing_.begin(counts->between() - known, known)) {
+      trouble_ = some_are_missing(known, counts->between());
+      if (give_up()) engine_.end(SolveStatus::stagnated, trouble_);
+      return false;
+    }
     next_ = AfterNearest::search;
     strictness_ *= kStricter;
     return false;

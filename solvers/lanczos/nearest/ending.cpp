@@ -50,7 +50,7 @@ MonitorState NearestSolve<T, Ctx>::shown(const IterationRecord& record) const {
 /// Where residuals no longer shrink, pairs need only pass as far as rounding allows.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::stagnated() {
-  if (next_ != AfterNearest::thick_restart) return false;
+  if (pairs_.whole || next_ != AfterNearest::thick_restart) return false;
   if (!stagnation_.stagnated(result_.iterations, worst_, convergence_.noise_floor())) return false;
   if (std::ssize(pairs_.leading) < missing_.awaited(wanted_)) return give_up();
   if (!verification_.measure_best(convergence_, true).confirmed()) {
