@@ -9,8 +9,15 @@
 namespace heddle::detail {
 namespace {
 
-/// The places of the ends of a count within their gaps, in the order in which they are tried.
-constexpr double kParts[] = {0.2, 0.35, 0.1, 0.5};
+/// The ends of a count, in the order in which they are tried, see `interval_to_count`.
+struct Ends {
+  double part, wider;
+};
+constexpr Ends kEnds[] = {{0.2, 1},  {0.35, 1},  {0.1, 1},   {0.5, 1},
+                          {0.2, 16}, {0.2, 256}, {0.2, 4096}};
+
+/// Up to this order, a dense solve follows where no factor counts.
+constexpr Index kDenseCount = 1024;
 
 /// How much finer residuals must be after a count has shown that pairs are missing: in a cluster,
 /// the vectors that were found may be mixtures.
@@ -58,7 +65,14 @@ Claim NearestSolve<T, Ctx>::claim() {
   if (next_ != AfterNearest::thick_restart) return Claim::none;
   search_copies();
   if (next_ != AfterNearest::thick_restart || !all_settled()) return Claim::none;
-  const Verdict verdict = verification_.measure_best(convergence_, true);
+  Verdict verdict = verification_.measure_best(convergence_, true);
+  if (!verdict.confirmed() && pairs_.whole && !pairs_.reciprocal) {
+    verdict = verification_.improve(convergence_, inverse_);
+  }
+  if (verification_.narrow_limits()) {
+    next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
+    return Claim::none;
+  }
   if (!verdict.confirmed()) {
     const bool may_pass = verdict.residuals && convergence_.bounds_values();
     lenient_ =
@@ -77,15 +91,17 @@ Claim NearestSolve<T, Ctx>::claim() {
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::count() {
   std::vector<double> found;
+  Target target = pairs_.target;
   for (const std::size_t place : verification_.best(wanted_)) {
     found.push_back(verification_.values()[place]);
+    target.rounding = verification_.rounding(place);
   }
   const bool wants_all =
       options_.counts && wanted_ + pairs_.given_between() == options_.counts->between();
-  for (const double part : kParts) {
+  for (const auto [part, wider] : kEnds) {
     const auto ends = wants_all
                           ? CountedInterval{options_.lower, options_.upper}
-                          : interval_to_count(pairs_.target, found, verification_.others(), part);
+                          : interval_to_count(target, found, verification_.others(), part, wider);
     if (!ends) return proven_ = true;
     if (engine_.stop_requested()) return true;
     engine_.begin_stage("counting eigenvalues");
@@ -122,7 +138,7 @@ bool NearestSolve<T, Ctx>::count() {
     strictness_ *= kStricter;
     return false;
   }
-  return true;
+  return n_ > kDenseCount || give_up();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

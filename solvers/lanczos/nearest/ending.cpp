@@ -13,6 +13,13 @@
 
 /// The hooks of the engine in a solve for the pairs nearest to σ, the dense solve, and the result.
 namespace heddle::detail {
+namespace {
+
+/// The most times that a dense solve moves s. Each takes it four digits nearer to values at any
+/// distance.
+constexpr int kMostMoves = 100;
+
+}  // namespace
 
 template <Scalar T, class Ctx>
 IterationRecord NearestSolve<T, Ctx>::record() {
@@ -97,24 +104,31 @@ void NearestSolve<T, Ctx>::solve_whole() {
   make_storage({n_, block, space.V().cols(), std::min(n_, held)});
   if (wanted_ == 0) return end_without_pairs();
   if (!shift_.factor_again()) return;
+  int moves = 0;
   do {
-    if (next_ == AfterNearest::move_shift && !shift_.move(s_->ritz)) return;
+    const AfterNearest again = std::exchange(next_, AfterNearest::thick_restart);
+    if (again == AfterNearest::move_shift && !shift_.move(s_->ritz)) return;
+    if (again == AfterNearest::whole_space && !shift_.factor_again()) return;
     s_->basis.reset(measured_.B, options_.seed);
     s_->basis.set_whole(context_, space.V(), space.project(context_, *F_));
     ritz();
     if (engine_.ended()) return;
-    // Counted limits say how many there are. Else all of them are leading.
-    mismatch_ = options_.counts && std::ssize(pairs_.leading) < wanted_;
-    if (!mismatch_) wanted_ = std::min(wanted_, std::ssize(pairs_.leading));
-    if (wanted_ == 0) return end_without_pairs();
-    bool near = shift_.is_too_near(s_->ritz, wanted_);
+    next_ = AfterNearest::thick_restart;
+    const auto there = std::ssize(pairs_.leading);
+    bool near = shift_.is_too_near(s_->ritz, there) || (there < wanted_ && shift_.hides(s_->ritz));
+    near = near && moves++ < kMostMoves;
     if (!near) {
+      // Counted limits say how many there are. Else all of them are leading.
+      mismatch_ = options_.counts && there < wanted_;
+      if (!mismatch_) wanted_ = std::min(wanted_, there);
+      if (wanted_ == 0) return end_without_pairs();
       engine_.finish_iteration(*this, "solved as a dense problem");
       if (engine_.ended()) return;
-      near = shift_.spoils(s_->ritz, wanted_);
+      if (next_ == AfterNearest::whole_space) continue;
+      near = shift_.spoils(s_->ritz, wanted_) && moves++ < kMostMoves;
     }
-    next_ = near ? AfterNearest::move_shift : AfterNearest::thick_restart;
-  } while (next_ == AfterNearest::move_shift);
+    if (near) next_ = AfterNearest::move_shift;
+  } while (next_ != AfterNearest::thick_restart);
   engine_.end(SolveStatus::stagnated,
               mismatch_ ? "a count contradicts the dense solution"
                         : "the dense solution is as good as the precision allows");

@@ -28,6 +28,9 @@ constexpr double kWidestInWhole = sizeof(T) == sizeof(double) ? 1e10 : 1e4;
 /// of the last wanted value.
 constexpr double kBeside = 1e-2;
 
+/// The same, in units of the distance of that eigenvalue, where others are too far away to be seen.
+constexpr double kBesideHidden = 1e4;
+
 /// Where σ has no certain factor, an eigenvalue that is apart from it by up to so many times the
 /// rounding errors of values counts as σ, which lies on both sides.
 constexpr double kNotApart = 10;
@@ -39,6 +42,11 @@ constexpr double kFar = 10;
 constexpr double kFarther = 16;
 constexpr double kNearest = 1e-15;
 constexpr double kBeyond = 0x1p20;
+
+/// ‖F‖.
+double largest(const LanczosRitz& ritz) {
+  return std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+}
 
 }  // namespace
 
@@ -132,20 +140,33 @@ bool NearestShift<T, Ctx>::spoils(const LanczosRitz& ritz, Index awaited) const 
 template <Scalar T, class Ctx>
 double NearestShift<T, Ctx>::ratio(const LanczosRitz& ritz, Index awaited) const {
   if (pairs_.leading.empty() || std::ssize(pairs_.leading) != awaited) return 0;
-  const double largest = std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
-  return largest / std::abs(ritz.value(pairs_.leading.back()));
+  return largest(ritz) / std::abs(ritz.value(pairs_.leading.back()));
+}
+
+template <Scalar T, class Ctx>
+bool NearestShift<T, Ctx>::hides(const LanczosRitz& ritz) const {
+  const double rounding = rounding_of_F<T>(ritz);
+  for (Index j = 0; j < ritz.order(); ++j) {
+    if (std::abs(ritz.value(j)) <= rounding) return true;
+  }
+  return false;
 }
 
 template <Scalar T, class Ctx>
 bool NearestShift<T, Ctx>::move(const LanczosRitz& ritz) {
   const double sigma = pairs_.target.sigma;
-  const double last = std::abs(pairs_.lambda_at(ritz.value(pairs_.leading.back())) - sigma);
-  return place(std::max(kBeside * last, 2 * std::abs(pairs_.shift - sigma)));
+  double step = 2 * std::abs(pairs_.shift - sigma);
+  const double last = pairs_.leading.empty() ? 0 : ritz.value(pairs_.leading.back());
+  if (std::abs(last) > rounding_of_F<T>(ritz)) {
+    step = std::max(step, kBeside * std::abs(pairs_.lambda_at(last) - sigma));
+  }
+  if (hides(ritz)) step = std::max(step, kBesideHidden / largest(ritz));
+  return place(step);
 }
 
 template <Scalar T, class Ctx>
 bool NearestShift<T, Ctx>::factor_again() {
-  if (inverse_.shift() == pairs_.shift || inverse_.factor(context_, pairs_.shift)) return true;
+  if (inverse_.factor(context_, pairs_.shift)) return true;
   engine_.end(SolveStatus::breakdown, "A - sigma B could not be factored again");
   return false;
 }

@@ -43,6 +43,10 @@ class NearestShift {
   /// The same for pairs of a dense solve that have not passed.
   bool spoils(const LanczosRitz& ritz, Index awaited) const;
 
+  /// Whether Ritz values of F are smaller than its rounding errors, so that it is not known on
+  /// which side of s their λ lie.
+  bool hides(const LanczosRitz& ritz) const;
+
   /// Chooses s farther from the value that it was too near to. Ends the solve if there is none.
   bool move(const LanczosRitz& ritz);
 

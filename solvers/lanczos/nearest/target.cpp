@@ -6,12 +6,13 @@ namespace heddle::detail {
 namespace {
 
 /// The distance from σ of the ends of a count: in the gap beyond the last of the `distances`, or,
-/// if that is narrower than `alike`, in the widest gap up to this distance before it. Negative if
-/// there is none.
-double radius_in_gap(const std::vector<double>& distances, double next, double alike, double part) {
+/// if that is narrower than `least`, in the widest gap up to the distance `alike` before it.
+/// Negative if there is none.
+double radius_in_gap(const std::vector<double>& distances, double next, double least, double alike,
+                     double part) {
   const double last = distances.back();
-  if (next - last > alike) {
-    return last + part * (std::isfinite(next) ? next - last : std::max(last, alike));
+  if (next - last > least) {
+    return last + part * (std::isfinite(next) ? next - last : std::max(last, least));
   }
   double widest = 0;
   double radius = -1;
@@ -43,7 +44,8 @@ std::vector<std::size_t> nearest_places(const Target& target, std::span<const do
 
 std::optional<CountedInterval> interval_to_count(const Target& target,
                                                  std::span<const double> found,
-                                                 std::span<const double> others, double part) {
+                                                 std::span<const double> others, double part,
+                                                 double wider) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   double next = kNone;                  // from σ, of those within the limits
   double below = kNone, above = kNone;  // of those beyond a limit, from it
@@ -59,8 +61,9 @@ std::optional<CountedInterval> interval_to_count(const Target& target,
   if (found.empty()) return std::nullopt;
   std::vector<double> distances;
   for (const double value : found) distances.push_back(target.distance(value));
-  const double alike = std::max(target.rounding, target.tolerance * std::abs(found.back()));
-  const double radius = radius_in_gap(distances, next, alike, part);
+  const double least = std::max(target.rounding, target.tolerance * std::abs(found.back()));
+  const double most = std::max(least, target.tolerance * distances.back());
+  const double radius = radius_in_gap(distances, next, least, std::min(wider * least, most), part);
   if (radius < 0 || distances.back() <= target.rounding) return std::nullopt;
   const auto beyond = [&](double limit, double gap) {
     if (target.counted || (target.free_at_0 && limit == 0)) return 0.0;

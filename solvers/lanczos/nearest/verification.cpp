@@ -3,6 +3,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/solvers/lanczos/nearest/nearby_shifts.hpp>
 #include <heddle/solvers/lanczos/nearest/verification.hpp>
 #include <limits>
 
@@ -18,16 +19,23 @@ constexpr double kInfinite = 1e10;
 /// Searches for missing pairs that find none, after which there are no more.
 constexpr Index kMostSearches = 8;
 
+/// Measured values that lie beyond a limit by this many times their errors are not at it. σ may be
+/// the result of another solve, with errors of its own. Copies of a value differ by no more.
+constexpr double kApart = 10;
+
 /// Rounding errors of a basis, in units of ε‖F‖.
 constexpr double kRoundings = 30;
 
 }  // namespace
 
+double error_of_inverse(double theta, double error) noexcept {
+  const double size = std::abs(theta);
+  return error < size ? error / (size * (size - error)) : std::numeric_limits<double>::infinity();
+}
+
 template <Scalar T>
-double rounding_of_F(const LanczosRitz& ritz) noexcept {
-  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-  return kRoundings * kEpsilon *
-         std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
+double rounding_of_F(double largest) noexcept {
+  return kRoundings * static_cast<double>(std::numeric_limits<T>::epsilon()) * largest;
 }
 
 template <Scalar T, class Ctx>
@@ -64,8 +72,7 @@ double NearestPairs::measured(double lambda) const noexcept {
 
 double NearestPairs::measured_error(double lambda, double error) const noexcept {
   if (!reciprocal) return error;
-  const double size = std::abs(lambda);
-  return error < size ? error / (size * (size - error)) : std::numeric_limits<double>::infinity();
+  return error_of_inverse(lambda, error);
 }
 
 Index NearestPairs::given_between() const {
@@ -118,6 +125,7 @@ Verdict NearestVerification<T, Ctx>::measure_best(const EigenConvergence& conver
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::collect() {
   NearestStorage<T, Ctx>& s = *s_;
+  improved_.clear();
   const auto locked = std::ssize(pairs_.locked);
   const auto leading = std::ssize(pairs_.leading);
   const Index k = s.basis.order();
@@ -225,6 +233,7 @@ void NearestVerification<T, Ctx>::list_ends() {
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::bound_errors() {
   own_errors_.clear();
+  own_roundings_.clear();
   const LanczosRitz& ritz = s_->ritz;
   bounds_.clear();
   for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
@@ -235,10 +244,12 @@ void NearestVerification<T, Ctx>::bound_errors() {
   }
   bounds_.compute(ErrorBounds::kNoneBeyond, ErrorBounds::kNoneBeyond);
   std::vector<BoundedValue> all;
-  const auto add = [&](double value, double error) {
-    all.push_back({pairs_.measured(value), pairs_.measured_error(value, error)});
+  const double of_F = rounding_of_F<T>(ritz);
+  const auto add = [&](double value, double error, double rounding) {
+    all.push_back({pairs_.measured(value), pairs_.measured_error(value, error),
+                   pairs_.measured_error(value, rounding)});
   };
-  for (const BoundedValue& each : pairs_.locked) add(each.value, each.error);
+  for (const BoundedValue& each : pairs_.locked) add(each.value, each.error, 0);
   for (const Index j : pairs_.leading) {
     const double theta = std::abs(ritz.value(j));
     const double value = pairs_.ritz_values[static_cast<std::size_t>(j)];
@@ -248,13 +259,14 @@ void NearestVerification<T, Ctx>::bound_errors() {
     double error = bounds_.bound(j);
     if (!known) error = std::max(error, ritz.residual(j));
     if (!pairs_.locked.empty() || !pairs_.given.empty()) error = theta;
-    add(value, error < theta ? error / (theta * (theta - error))
-                             : std::numeric_limits<double>::infinity());
+    add(value, error_of_inverse(theta, error), error_of_inverse(theta, of_F));
   }
+  if (!improved_.empty()) all = improved_;
   std::sort(all.begin(), all.end(),
             [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
   for (std::size_t j = 0; j < all.size(); ++j) {
     own_errors_.push_back(all[j].error + std::abs(all[j].value - s_->verifier.values()[j]));
+    own_roundings_.push_back(all[j].rounding);
   }
 }
 
@@ -267,6 +279,7 @@ Verdict NearestVerification<T, Ctx>::judge(const EigenConvergence& convergence) 
   widths.insert(widths.end(), end_widths_.begin(), end_widths_.end());
   Neighbours neighbours{.values = near, .residuals = widths, .solved = true};
   neighbours.own_bounds = own_errors_;
+  neighbours.own_roundings = own_roundings_;
   return s_->verifier.judge(convergence, neighbours);
 }
 
@@ -291,6 +304,77 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   return judge(convergence);
 }
 
+/// Measures the pairs in X, of which only the values have errors that further shifts reduce.
+template <Scalar T, class Ctx>
+void NearestVerification<T, Ctx>::take_values(const std::vector<BoundedValue>& pairs) {
+  values_.clear();
+  for (const BoundedValue& pair : pairs) values_.push_back(pair.value);
+  NearestStorage<T, Ctx>& s = *s_;
+  s.verifier.set_values(values_);
+  s.verifier.measure(context_, problem_, s.X.columns(0, pairs_.count), s.product.view(),
+                     s.basis.scratch());
+  values_.assign(s.verifier.values().begin(), s.verifier.values().end());
+}
+
+template <Scalar T, class Ctx>
+Verdict NearestVerification<T, Ctx>::improve(const EigenConvergence& convergence,
+                                             IndefiniteInverse<T, Ctx>& inverse) {
+  NearestStorage<T, Ctx>& s = *s_;
+  const Block X = s.X.columns(0, pairs_.count);
+  std::vector<BoundedValue> before;
+  for (std::size_t j = 0; j < values_.size(); ++j) {
+    before.push_back({values_[j], s.verifier.errors()[j]});
+  }
+  MultiVector<T, Space> kept(context_, X.rows(), X.cols());
+  copy<T>(context_, std::as_const(X), kept.view());
+  const auto failed = [&] {
+    const std::vector<bool>& passed = s.verifier.passed();
+    return s.verifier.orthonormal() ? std::count(passed.begin(), passed.end(), false)
+                                    : std::ssize(passed) + 1;
+  };
+  const auto failed_before = failed();
+  std::vector<BoundedValue> pairs = before;
+  NearbyShifts<T, Ctx> shifts(context_, X.rows(), inverse, *F_, problem_.B, s.shape.block);
+  if (shifts.improve(X, pairs, s.verifier.passed(), others_)) {
+    improved_ = pairs;
+    take_values(pairs);
+    const Verdict verdict = judge(convergence);
+    if (failed() < failed_before) return verdict;
+  }
+  improved_.clear();
+  copy<T>(context_, std::as_const(kept).view(), X);
+  take_values(before);
+  return judge(convergence);
+}
+
+template <Scalar T, class Ctx>
+double NearestVerification<T, Ctx>::error(std::size_t place) const {
+  const EigenVerifier<T, Ctx>& verifier = s_->verifier;
+  return pairs_.measured_error(verifier.values()[place], verifier.errors()[place]);
+}
+
+template <Scalar T, class Ctx>
+double NearestVerification<T, Ctx>::rounding(std::size_t place) const {
+  const Target& target = pairs_.target;
+  const double size = std::abs(values_[place]) + std::abs(target.sigma);
+  const double least = static_cast<double>(std::numeric_limits<T>::epsilon()) * size;
+  const double own = kApart * std::max(error(place), least);
+  return own > 0 ? std::min(target.rounding, own) : target.rounding;
+}
+
+template <Scalar T, class Ctx>
+bool NearestVerification<T, Ctx>::narrow_limits() {
+  Target& target = pairs_.target;
+  bool narrowed = false;
+  for (std::size_t j = 0; j < values_.size(); ++j) {
+    const double beyond = std::max(target.lower - values_[j], values_[j] - target.upper);
+    if (!(beyond > kApart * error(j)) || beyond > target.noise) continue;
+    target.noise = 0.5 * beyond;
+    narrowed = true;
+  }
+  return narrowed;
+}
+
 template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::report(const EigenConvergence& convergence,
                                          const std::vector<std::size_t>& places,
@@ -306,7 +390,7 @@ void NearestVerification<T, Ctx>::report(const EigenConvergence& convergence,
     const double value = verifier.values()[j];
     result.eigenvalues.push_back(values_[j]);
     result.residuals.push_back(convergence.scaled_residual(value, verifier.residuals()[j]));
-    result.error_bounds.push_back(pairs_.measured_error(value, verifier.errors()[j]));
+    result.error_bounds.push_back(error(j));
     result.limited_by_rounding.push_back(verifier.limited()[j]);
     result.converged.push_back(verifier.passed()[j]);
     if (ascending && i == j) continue;
@@ -332,8 +416,8 @@ Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
          std::count_if(pairs_.given.begin(), pairs_.given.end(), has);
 }
 
-template double rounding_of_F<float>(const LanczosRitz&) noexcept;
-template double rounding_of_F<double>(const LanczosRitz&) noexcept;
+template double rounding_of_F<float>(double) noexcept;
+template double rounding_of_F<double>(double) noexcept;
 
 #define HEDDLE_INSTANTIATE(T, Ctx)        \
   template struct NearestStorage<T, Ctx>; \

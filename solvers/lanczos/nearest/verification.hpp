@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
@@ -32,15 +34,27 @@ struct NearestStorage {
   MultiVector<T, Space> X;                // n×pairs
 };
 
-/// The rounding errors of the Ritz values of F, for T the type of the basis.
+/// The rounding errors of the Ritz values of F, the largest of which is `largest` in magnitude, for
+/// T the type of the basis.
 template <Scalar T>
-double rounding_of_F(const LanczosRitz& ritz) noexcept;
+double rounding_of_F(double largest) noexcept;
+
+/// The same for all Ritz values of a basis.
+template <Scalar T>
+double rounding_of_F(const LanczosRitz& ritz) noexcept {
+  return rounding_of_F<T>(
+      std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1))));
+}
 
 /// A value with a bound of its error.
 struct BoundedValue {
   double value;
-  double error;
+  double error;         ///< that the vector explains
+  double rounding = 0;  ///< of F in addition
 };
+
+/// The error of 1/θ for one of up to `error` in θ. Infinite if θ may be 0.
+double error_of_inverse(double theta, double error) noexcept;
 
 /// The pairs of a solve: locked vectors and the Ritz pairs of F = (A − sB)⁻¹B.
 struct NearestPairs {
@@ -113,6 +127,21 @@ class NearestVerification {
   /// is there to be applied to the latter once more.
   Verdict measure_best(const EigenConvergence& convergence, bool refines);
 
+  /// Where the last measured pairs have not passed: more digits by shifts next to their values, see
+  /// `NearbyShifts`. Measures and judges them again. `inverse`, that of F, is factored elsewhere.
+  Verdict improve(const EigenConvergence& convergence, IndefiniteInverse<T, Ctx>& inverse);
+
+  /// Narrows `Target::noise` where measured values that it lets in lie beyond a limit by far more
+  /// than their errors. Whether it has.
+  bool narrow_limits();
+
+  /// The bound of the error of the measured value at this place.
+  double error(std::size_t place) const;
+
+  /// Distances from σ that differ by less than this from that of the value at this place are the
+  /// same: at most `Target::rounding`, which stiff rows may make larger than other values.
+  double rounding(std::size_t place) const;
+
   /// Measures the values of eigenvectors that are known already, once.
   void take_given(ConstBlockView<T, Space> X);
 
@@ -144,6 +173,7 @@ class NearestVerification {
   void list_others();
   void list_ends();
   void bound_errors();
+  void take_values(const std::vector<BoundedValue>& pairs);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -152,7 +182,8 @@ class NearestVerification {
   std::optional<PencilInverse<T, Ctx>>& F_;
   ErrorBounds bounds_;  // of the eigenvalues of F
   std::vector<double> values_;
-  std::vector<double> others_, other_widths_, own_errors_;
+  std::vector<BoundedValue> improved_;  // the pairs of X, where `improve` has found better ones
+  std::vector<double> others_, other_widths_, own_errors_, own_roundings_;
   std::vector<double> ends_, end_widths_;  // of the count
 };
 

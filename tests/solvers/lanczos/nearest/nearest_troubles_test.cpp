@@ -30,6 +30,21 @@ class NearestTroubles : public testing::Test {
     return csr_from_triplets<double>(context_, n, n, entries);
   }
 
+  /// The blocks with the entries of `block` times each of the `sizes`, their rows one after the
+  /// other in turn.
+  Matrix blocks(const std::vector<double>& sizes, const std::vector<Triplet<double>>& block,
+                Index rows) {
+    const auto count = static_cast<Index>(sizes.size());
+    std::vector<Triplet<double>> entries;
+    for (Index b = 0; b < count; ++b) {
+      for (const auto& [i, j, value] : block) {
+        entries.push_back(
+            {i * count + b, j * count + b, sizes[static_cast<std::size_t>(b)] * value});
+      }
+    }
+    return csr_from_triplets<double>(context_, rows * count, rows * count, entries);
+  }
+
   /// H D H for D with these values and H = I − 2/n 11ᵀ: dense, with the values of D to rounding.
   Matrix dense(const std::vector<double>& values) {
     const auto n = static_cast<Index>(values.size());
@@ -168,6 +183,69 @@ TEST_F(NearestTroubles, CopiesOfTheLastValueNextToASigmaNearOthers) {
   const Matrix A = dense(values);
   for (double distance = 1e-7; distance > 1e-10; distance /= 2) {
     expect(solve(A, {}, 3 - distance, 17), wanted, 1e-8);
+  }
+}
+
+/// Chains that differ in stiffness by up to 2⁶⁰, all of whose soft values are wanted: from a far σ,
+/// and from one next to a soft value, whose θ hides those of the stiff ones.
+TEST_F(NearestTroubles, SoftValuesAmongStiffOnes) {
+  const Index m = 8;
+  std::vector<Triplet<double>> chain;
+  for (Index i = 0; i < m; ++i) {
+    chain.push_back({i, i, 2});
+    if (i > 0) chain.insert(chain.end(), {{i, i - 1, -1}, {i - 1, i, -1}});
+  }
+  for (const int exponent : {30, 40, 50, 60}) {
+    const double stiff = std::exp2(exponent);
+    std::vector<double> values;
+    for (const double size : {1.0, stiff}) {
+      for (Index k = 1; k <= m; ++k) {
+        const double angle = M_PI * static_cast<double>(k) / static_cast<double>(m + 1);
+        values.push_back(size * 4 * std::pow(std::sin(angle / 2), 2));
+      }
+    }
+    const Matrix A = blocks({1, stiff}, chain, m);
+    const auto expect_from = [&](std::size_t first, std::size_t count, double sigma, Side side) {
+      const auto result = solve(A, {}, sigma, static_cast<Index>(count), side);
+      ASSERT_EQ(result.status, SolveStatus::converged) << exponent << ' ' << result.reason;
+      EXPECT_TRUE(result.completeness.proven) << result.reason;
+      ASSERT_EQ(result.eigenvalues.size(), count) << result.reason;
+      for (std::size_t j = 0; j < count; ++j) {
+        EXPECT_NEAR(result.eigenvalues[j], values[first + j], 1e-6 * values[first + j]);
+        EXPECT_NEAR(result.eigenvalues[j], values[first + j],
+                    result.error_bounds[j] + 1e-14 * values[first + j]);
+      }
+    };
+    expect_from(0, 11, -stiff, Side::both);
+    for (const double distance : {1e-6, 1e-9, 1e-12}) {
+      expect_from(0, 16, values[1] * (1 - distance), Side::both);
+      expect_from(0, 16, values[0] * (1 - distance), Side::above);
+      // Rounding of the stiff values is no reason to take one from the other side of σ.
+      if (exponent <= 40) expect_from(1, 15, values[1] * (1 - distance), Side::above);
+    }
+  }
+}
+
+/// [0 c; c 1] has the small value −c²(1 − c² + …), of which entries of the size of 1 leave no digit
+/// next to σ = 0.3.
+TEST_F(NearestTroubles, SmallValuesOfWeakCouplings) {
+  for (const double c : {1e-5, 1e-7, 1e-9}) {
+    std::vector<Triplet<double>> entries;
+    std::vector<double> small;
+    for (Index k = 0; k < 6; ++k) {
+      const double coupling = c * static_cast<double>(6 - k);
+      entries.insert(
+          entries.end(),
+          {{2 * k, 2 * k + 1, coupling}, {2 * k + 1, 2 * k, coupling}, {2 * k + 1, 2 * k + 1, 1}});
+      small.push_back(-2 * coupling * coupling / (1 + std::sqrt(1 + 4 * coupling * coupling)));
+    }
+    const auto result = solve(csr_from_triplets<double>(context_, 12, 12, entries), {}, 0.3, 6);
+    ASSERT_EQ(result.status, SolveStatus::converged) << c << ' ' << result.reason;
+    EXPECT_TRUE(result.completeness.proven) << result.reason;
+    ASSERT_EQ(result.eigenvalues.size(), small.size());
+    for (std::size_t j = 0; j < small.size(); ++j) {
+      EXPECT_NEAR(result.eigenvalues[j], small[j], 1e-8 * std::abs(small[j]));
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <heddle/solvers/lanczos/nearest/target.hpp>
 
 namespace heddle {
@@ -51,6 +52,18 @@ TEST(NearestTarget, TheCountEndsBeforeCopiesOfTheLastValue) {
   EXPECT_FALSE(counted->has(3));
   EXPECT_TRUE(counted->has(3 - 1e-6));  // a value that is nearer by more than the tolerance
   EXPECT_FALSE(interval_to_count({.sigma = 1}, std::vector{1.0, 1.0}, std::vector{1.0}, 0.5));
+}
+
+/// The value 0 has a tolerance of 0, its distance 1 from σ one of 1e-8.
+TEST(NearestTarget, TheCountEndsFartherBeforeCopiesWhereNoFactorIsCertain) {
+  const Target target{.sigma = 1, .rounding = 1e-13, .tolerance = 1e-8};
+  for (const double wider : {1.0, 16.0, 1e6}) {
+    const auto counted =
+        interval_to_count(target, std::vector{1.5, 0.0}, std::vector{0.0, 0.0}, 0.5, wider);
+    ASSERT_TRUE(counted);
+    EXPECT_TRUE(counted->has(1.5));
+    EXPECT_NEAR(counted->lower, 0.5 * std::min(wider * 1e-13, 1e-8), 1e-15);
+  }
 }
 
 }  // namespace
