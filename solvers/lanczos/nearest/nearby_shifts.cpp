@@ -11,9 +11,6 @@
 namespace heddle::detail {
 namespace {
 
-/// Values within this many times the size of the smallest one share a shift.
-constexpr double kReach = 30;
-
 /// Values that lie nearer to each other than this many times their errors share a shift.
 constexpr double kOverlap = 4;
 

@@ -6,6 +6,9 @@
 
 namespace heddle::detail {
 
+/// Values within this many times the size of the smallest one share a shift.
+inline constexpr double kReach = 30;
+
 /// More digits for pairs whose values are much smaller than their distance from s: λ = s + 1/θ has
 /// errors of ε|s|. Each group of such values gets a shift t beside it:
 ///

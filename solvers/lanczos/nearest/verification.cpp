@@ -3,7 +3,6 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/lanczos/nearest/nearby_shifts.hpp>
 #include <heddle/solvers/lanczos/nearest/verification.hpp>
 #include <limits>
 
@@ -304,49 +303,6 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   return judge(convergence);
 }
 
-/// Measures the pairs in X, of which only the values have errors that further shifts reduce.
-template <Scalar T, class Ctx>
-void NearestVerification<T, Ctx>::take_values(const std::vector<BoundedValue>& pairs) {
-  values_.clear();
-  for (const BoundedValue& pair : pairs) values_.push_back(pair.value);
-  NearestStorage<T, Ctx>& s = *s_;
-  s.verifier.set_values(values_);
-  s.verifier.measure(context_, problem_, s.X.columns(0, pairs_.count), s.product.view(),
-                     s.basis.scratch());
-  values_.assign(s.verifier.values().begin(), s.verifier.values().end());
-}
-
-template <Scalar T, class Ctx>
-Verdict NearestVerification<T, Ctx>::improve(const EigenConvergence& convergence,
-                                             IndefiniteInverse<T, Ctx>& inverse) {
-  NearestStorage<T, Ctx>& s = *s_;
-  const Block X = s.X.columns(0, pairs_.count);
-  std::vector<BoundedValue> before;
-  for (std::size_t j = 0; j < values_.size(); ++j) {
-    before.push_back({values_[j], s.verifier.errors()[j]});
-  }
-  MultiVector<T, Space> kept(context_, X.rows(), X.cols());
-  copy<T>(context_, std::as_const(X), kept.view());
-  const auto failed = [&] {
-    const std::vector<bool>& passed = s.verifier.passed();
-    return s.verifier.orthonormal() ? std::count(passed.begin(), passed.end(), false)
-                                    : std::ssize(passed) + 1;
-  };
-  const auto failed_before = failed();
-  std::vector<BoundedValue> pairs = before;
-  NearbyShifts<T, Ctx> shifts(context_, X.rows(), inverse, *F_, problem_.B, s.shape.block);
-  if (shifts.improve(X, pairs, s.verifier.passed(), others_)) {
-    improved_ = pairs;
-    take_values(pairs);
-    const Verdict verdict = judge(convergence);
-    if (failed() < failed_before) return verdict;
-  }
-  improved_.clear();
-  copy<T>(context_, std::as_const(kept).view(), X);
-  take_values(before);
-  return judge(convergence);
-}
-
 template <Scalar T, class Ctx>
 double NearestVerification<T, Ctx>::error(std::size_t place) const {
   const EigenVerifier<T, Ctx>& verifier = s_->verifier;
@@ -364,15 +320,21 @@ double NearestVerification<T, Ctx>::rounding(std::size_t place) const {
 
 template <Scalar T, class Ctx>
 bool NearestVerification<T, Ctx>::narrow_limits() {
-  Target& target = pairs_.target;
   bool narrowed = false;
   for (std::size_t j = 0; j < values_.size(); ++j) {
-    const double beyond = std::max(target.lower - values_[j], values_[j] - target.upper);
-    if (!(beyond > kApart * error(j)) || beyond > target.noise) continue;
-    target.noise = 0.5 * beyond;
-    narrowed = true;
+    narrowed = narrow_limit(values_[j], error(j)) || narrowed;
   }
   return narrowed;
+}
+
+/// The same for one value.
+template <Scalar T, class Ctx>
+bool NearestVerification<T, Ctx>::narrow_limit(double value, double error) {
+  Target& target = pairs_.target;
+  const double beyond = std::max(target.lower - value, value - target.upper);
+  if (!(beyond > kApart * error) || beyond > target.noise) return false;
+  target.noise = 0.5 * beyond;
+  return true;
 }
 
 template <Scalar T, class Ctx>

@@ -174,6 +174,12 @@ class NearestVerification {
   void list_ends();
   void bound_errors();
   void take_values(const std::vector<BoundedValue>& pairs);
+  std::vector<Index> neighbours_of_failed() const;
+  bool improve_with_neighbours(std::vector<BoundedValue> measured,
+                               IndefiniteInverse<T, Ctx>& inverse);
+  void take_ritz_vectors(const std::vector<Index>& numbers, Block Y);
+  bool choose(ConstBlockView<T, Space> Y, const std::vector<BoundedValue>& pairs);
+  bool narrow_limit(double value, double error);
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
