@@ -230,6 +230,54 @@ std::vector<double> column_load_factors(Index n, Index count) {
   return factors;
 }
 
+/// A simply supported plate of unit squares, compressed along x and stretched along y. With the
+/// chains X and Y of second differences, (X + Y)² u = λ (X − Y) u has λ = (μ + ν)²/(μ − ν), of both
+/// signs. Waves that are as short along x as along y have an infinite one.
+TEST_F(DefiniteFirst, APlateInCompressionAndTensionHasLoadFactorsOfBothSigns) {
+  const auto chain = [](Index i, Index j) {
+    return i == j ? 2.0 : std::abs(i - j) == 1 ? -1.0 : 0.0;
+  };
+  const auto square = [&](Index i, Index j, Index n) {
+    double sum = 0;
+    for (Index k = 0; k < n; ++k) sum += chain(i, k) * chain(k, j);
+    return sum;
+  };
+  for (const auto& [nx, ny] : {std::pair<Index, Index>{12, 10}, {21, 17}}) {
+    std::vector<Triplet<double>> of_A, of_B;
+    for (Index p = 0; p < nx * ny; ++p) {
+      for (Index q = 0; q < nx * ny; ++q) {
+        const Index i = p / ny, j = p % ny, k = q / ny, l = q % ny;
+        const double same_x = i == k ? 1 : 0, same_y = j == l ? 1 : 0;
+        const double a =
+            same_y * square(i, k, nx) + 2 * chain(i, k) * chain(j, l) + same_x * square(j, l, ny);
+        const double b = same_y * chain(i, k) - same_x * chain(j, l);
+        if (a != 0) of_A.push_back({p, q, a});
+        if (b != 0) of_B.push_back({p, q, b});
+      }
+    }
+    const Matrix A = csr_from_triplets<double>(context_, nx * ny, nx * ny, of_A);
+    const Matrix B = csr_from_triplets<double>(context_, nx * ny, nx * ny, of_B);
+    const auto mu = [](Index i, Index n) {
+      return 4 *
+             std::pow(std::sin(M_PI_2 * static_cast<double>(i) / static_cast<double>(n + 1)), 2);
+    };
+    std::vector<double> all;
+    for (Index i = 1; i <= nx; ++i) {
+      for (Index j = 1; j <= ny; ++j) {
+        const double difference = mu(i, nx) - mu(j, ny);
+        if (std::abs(difference) < 1e-12) continue;
+        all.push_back(std::pow(mu(i, nx) + mu(j, ny), 2) / difference);
+      }
+    }
+    for (const Side side : {Side::above, Side::both, Side::below}) {
+      for (const double sigma : {0.0, 3.1, -2.3}) {
+        const NearestOptions options = options_for(7, sigma, side);
+        expect_pairs(A, B, wanted(all, options), options);
+      }
+    }
+  }
+}
+
 /// The condition number of the stiffness grows with the fourth power of the number of elements, and
 /// with it the rounding errors of a Rayleigh quotient. The bounds say how far.
 TEST_F(DefiniteFirst, ColumnsHaveTheirLoadFactorsWithinTheBounds) {
