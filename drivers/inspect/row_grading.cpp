@@ -101,6 +101,7 @@ RowGrading grading_of(const Stored& A, const Stored& B) {
     least = least > 0 ? std::min(least, ratio) : ratio;
     most = std::max(most, ratio);
   }
+  grading.least = least;
   if (least > 0) grading.span = most / least;
   return grading;
 }

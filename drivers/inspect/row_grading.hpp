@@ -10,6 +10,7 @@ namespace heddle::detail {
 struct RowGrading {
   /// The ratio of the largest to the smallest a_i/b_i, the sizes of row i of A and of B.
   double span = 1;
+  double least = 0;  ///< the smallest of these ratios. 0 if all rows are zero
   /// Rows that penalties hold: their diagonal entries exceed the sum of their other entries, and
   /// the diagonal entries of their neighbours, by a factor of 10⁶ and more. Only the reason of a
   /// result has their number. `HeldRows` solves such rows apart, which is exact from a factor of 10

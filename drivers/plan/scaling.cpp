@@ -55,6 +55,13 @@ double least_graded_span(const Facts& facts, const Request& request) {
   return shape.max_basis == 0 ? kGradedDense : kGraded;
 }
 
+double smallest_graded_row(const Problem& problem, const Facts& facts, const Request& request) {
+  if (!counts_by_factors(request) || facts.buckling || facts.own_rows) return 0;
+  const CsrView<double, HostSpace> B = problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
+  const RowGrading grading = grading_of(problem.A.view(), B);
+  return grading.span >= kGraded ? grading.least : 0;
+}
+
 ProblemScaling scaling_of(const Problem& problem, const Facts& facts, const Request& request,
                           const HeldRows& held) {
   ProblemScaling scaling;

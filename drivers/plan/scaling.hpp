@@ -35,6 +35,10 @@ struct ProblemScaling {
 /// if `request` lets nothing be factored.
 double least_graded_span(const Facts& facts, const Request& request);
 
+/// For pairs near a number or in an interval that factors count: a_i/b_i of the smallest row, see
+/// `RowGrading`, if the rows of the matrices are graded. 0 if not, and for other requests.
+double smallest_graded_row(const Problem& problem, const Facts& facts, const Request& request);
+
 /// The scaling that brings the largest entries of A and B to a size between 1 and 4 if they are far
 /// from 1. A is that of the system for which `held` is. Where the smallest eigenpairs are wanted, a
 /// factor of A − σB fits into memory, and the rows are graded, it also brings the rows of A to a

@@ -87,7 +87,13 @@ class StageRun {
   /// Where rows were scaled, the criterion has judged residuals of the scaled problem. If those of
   /// the problem itself exceed it, a second solve has a smaller tolerance.
   Solution with_digits(Task task, const Monitor& monitor) const {
-    if (!stage_.scaling.graded()) return scaled(std::move(task), monitor);
+    if (!stage_.scaling.graded()) {
+      const Request request = task.request;
+      const double smallest = smallest_graded_row(task.problem, task.facts, request);
+      Solution solution = scaled(std::move(task), monitor);
+      if (smallest > 0) require_digits(request, solution, smallest);
+      return solution;
+    }
     Solution first = scaled(task, monitor);
     require_digits(task.request, first);
     const double excess = take_given_residuals(host_, task.problem, task.request, first);

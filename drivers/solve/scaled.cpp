@@ -293,13 +293,15 @@ double take_given_residuals(HostContext& context, const Problem& given, const Re
   return excess;
 }
 
-void require_digits(const Request& request, Solution& solution) {
+void require_digits(const Request& request, Solution& solution, double smallest) {
   const double digits = std::max(kDigits, tolerance_of(request));
   for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {
     const double lambda = solution.eigenvalues[j];
     const double bound = solution.error_bounds[j];
-    const bool zero = std::abs(lambda) <= bound;  // such a value passes only as a zero
-    if (zero || bound <= digits * std::abs(lambda) || !solution.converged[j]) continue;
+    // Such a value passes only as a zero.
+    const bool zero = smallest == 0 && std::abs(lambda) <= bound;
+    const double size = std::max(std::abs(lambda), smallest);
+    if (zero || bound <= digits * size || !solution.converged[j]) continue;
     solution.converged[j] = false;
     if (solution.status != SolveStatus::converged) continue;
     solution.status = SolveStatus::stagnated;

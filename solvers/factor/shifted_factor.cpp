@@ -26,6 +26,10 @@ constexpr double kPivotedError = 10;
 constexpr double kCoarse = 1e3;
 constexpr int kRefinements = 2;
 
+/// From this ratio of entries of S on, rows of A − σB differ by its square, and ‖A‖ no longer says
+/// what rounding changes.
+constexpr double kGraded = 1e3;
+
 double norm(const std::vector<double>& x) {
   double squares = 0;
   for (const double each : x) squares += each * each;
@@ -175,6 +179,20 @@ bool ShiftedFactor::set_values(const CsrView<double, HostSpace>& A) {
   if (!detail::set_values(lower_, A)) return false;
   factored_ = false;
   return true;
+}
+
+double ShiftedFactor::error_along(const double* x, double epsilon) const noexcept {
+  double squares = 0;
+  for (std::size_t i = 0; i < scaling_.size(); ++i) {
+    const double part = x[i] / scaling_[i];
+    squares += part * part;
+  }
+  return std::max(error_, epsilon) * squares;
+}
+
+bool ShiftedFactor::graded() const noexcept {
+  const auto [least, most] = std::minmax_element(scaling_.begin(), scaling_.end());
+  return *most >= kGraded * *least;
 }
 
 bool ShiftedFactor::factor(double sigma, double margin) {

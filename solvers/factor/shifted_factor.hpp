@@ -60,6 +60,13 @@ class ShiftedFactor {
   double shift() const noexcept { return shift_; }  ///< σ of the last factor
   double error() const noexcept { return error_; }  ///< ‖E‖ of the last factor, an estimate
 
+  /// max(‖E‖, ε) ‖S⁻¹x‖² for an x of order n with entries rounded to ε: by this much, xᵀ(A − σB)x
+  /// may differ in the matrix that was factored, or for the x before rounding.
+  double error_along(const double* x, double epsilon) const noexcept;
+
+  /// Whether rows of A − σB differ by 10⁶ in size.
+  bool graded() const noexcept;
+
   /// The number of eigenvalues below σ, for a positive definite B. For a semidefinite one,
   /// differences between two σ are those of the finite eigenvalues.
   Index below() const noexcept { return negative_; }

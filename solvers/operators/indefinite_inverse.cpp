@@ -2,11 +2,14 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/multivector.hpp>
+#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/factor/constraint_factor.hpp>
 #include <heddle/solvers/factor/cudss_library.hpp>
 #include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/shifted_solves.hpp>
 #include <heddle/solvers/operators/indefinite_inverse.hpp>
+#include <limits>
 
 namespace heddle {
 namespace {
@@ -119,6 +122,29 @@ template <Scalar T, class Ctx>
 Index IndefiniteInverse<T, Ctx>::below() const noexcept {
   if (!solves_) return 0;
   return solves_->shifted().below() - (constraints_ ? constraints_->negative() : 0);
+}
+
+template <Scalar T, class Ctx>
+bool IndefiniteInverse<T, Ctx>::graded() const noexcept {
+  return solves_ && solves_->shifted().graded();
+}
+
+template <Scalar T, class Ctx>
+std::vector<double> IndefiniteInverse<T, Ctx>::errors_along(Ctx& context,
+                                                            ConstBlockView<T, Space> X) const {
+  if (!graded()) return {};
+  HostContext host{1};
+  MultiVector<T, HostSpace> block(host_of(context, host), X.rows(), X.cols());
+  fetch<T>(context, X, block.view());
+  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  std::vector<double> errors, x(static_cast<std::size_t>(X.rows()));
+  for (Index j = 0; j < X.cols(); ++j) {
+    for (Index i = 0; i < X.rows(); ++i) {
+      x[static_cast<std::size_t>(i)] = static_cast<double>(block.view()(i, j));
+    }
+    errors.push_back(solves_->shifted().error_along(x.data(), kEpsilon));
+  }
+  return errors;
 }
 
 template <Scalar T, class Ctx>

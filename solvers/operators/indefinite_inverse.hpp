@@ -5,6 +5,7 @@
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace heddle {
 namespace detail {
@@ -76,6 +77,13 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
 
   /// The number of eigenvalues below σ of the last factor, as `ShiftedFactor::below` has it.
   Index below() const noexcept;
+
+  /// Whether the rows of A − σB differ by 10⁶ in size, for the σ that was tried last.
+  bool graded() const noexcept;
+
+  /// How much rounding errors of the last factor may change xᵀ(A − σB)x, for each column x of X, an
+  /// estimate. Empty unless `graded`: these errors are then those of ‖A − σB‖.
+  std::vector<double> errors_along(Ctx& context, ConstBlockView<T, Space> X) const;
 
   /// The number of entries of L, 0 before the first factorisation.
   double factor_entries() const noexcept;

@@ -1,9 +1,11 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <drivers/chain.hpp>
 #include <drivers/refusal.hpp>
+#include <drivers/springs.hpp>
 #include <heddle/drivers/problem/request_values.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <numeric>
@@ -16,6 +18,7 @@ namespace {
 using test::Chain;
 using test::chain_eigenvalue;
 using test::refusal;
+using test::Springs;
 
 /// The `count` eigenvalues of a chain of n that are nearest to sigma, ascending.
 std::vector<double> nearest_of_chain(Index n, double sigma, Index count) {
@@ -123,6 +126,55 @@ TEST(Nearest, WhatDoesNotGoWithSigmaIsRefused) {
             std::string::npos);
   EXPECT_NE(refusal({.A = A}, {.nev = 3, .sigma = std::nan("")}).find("sigma is nan"),
             std::string::npos);
+}
+
+/// The numbers of the three eigenvalues of `springs` nearest to sigma, ascending.
+std::vector<long double> three_nearest(const Springs& springs, double sigma) {
+  const Index below = springs.below(sigma);
+  std::vector<long double> values;
+  for (Index j = std::max<Index>(0, below - 3); j < std::min(springs.order(), below + 3); ++j) {
+    values.push_back(springs.eigenvalue(j));
+  }
+  std::sort(values.begin(), values.end(), [&](long double a, long double b) {
+    return std::abs(a - sigma) < std::abs(b - sigma);
+  });
+  values.resize(3);
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+/// Stiff springs to the ground leave all digits inside the spectrum, too. Those between two
+/// unknowns may not: a value without digits is then not called converged.
+TEST(Nearest, StiffSpringsLeaveDigitsOrSayThatTheyDoNot) {
+  HostContext context;
+  constexpr double kRoundingOfTruth = 1e-7;  // of Sturm counts next to the stiffest spring
+  for (const Index n : {120, 319, 700}) {
+    for (const double stiff : {0x1p23, 0x1p33, 0x1p46}) {
+      for (const bool between : {false, true}) {
+        Springs springs{std::vector<double>(static_cast<std::size_t>(n - 1), 1.0), {{0, 1.0}}};
+        if (between) springs.between[static_cast<std::size_t>(n / 3)] = stiff;
+        if (!between) springs.ground[n / 3] = stiff;
+        for (const double sigma : {0.5, 1.9, 3.2}) {
+          const Solution solution = solve(springs.problem(context), {.nev = 3, .sigma = sigma});
+          const std::string about =
+              fmt::format("{} unknowns, {} {}, sigma {}: {}", n, stiff,
+                          between ? "between two" : "to the ground", sigma, solution.reason);
+          const std::vector<long double> exact = three_nearest(springs, sigma);
+          ASSERT_EQ(solution.eigenvalues.size(), exact.size()) << about;
+          for (std::size_t j = 0; j < exact.size(); ++j) {
+            const double bound = solution.error_bounds[j];
+            const auto error = static_cast<double>(std::abs(solution.eigenvalues[j] - exact[j]));
+            EXPECT_LE(error, bound + kRoundingOfTruth) << about;
+            if (solution.converged[j]) {
+              EXPECT_LE(bound, 1e-6 * solution.eigenvalues[j]) << about;
+            }
+          }
+          if (between) continue;
+          EXPECT_EQ(solution.status, SolveStatus::converged) << about;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

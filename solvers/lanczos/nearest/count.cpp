@@ -23,6 +23,9 @@ constexpr Index kDenseCount = 1024;
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
+/// The part of values up to which their errors are to be known where rows differ much.
+constexpr double kDigits = 1e-6;
+
 /// With this many refuted claims, a dense solve follows where it may.
 constexpr Index kRefutedBefore = 2;
 
@@ -66,13 +69,16 @@ Claim NearestSolve<T, Ctx>::claim() {
   search_copies();
   if (next_ != AfterNearest::thick_restart || !all_settled()) return Claim::none;
   Verdict verdict = verification_.measure_best(convergence_, true);
-  if (!verdict.confirmed() && pairs_.whole && !pairs_.reciprocal) {
+  if (!verdict.confirmed() && pairs_.whole && !pairs_.reciprocal && pairs_.given.empty()) {
     verdict = verification_.improve(convergence_, inverse_);
   }
   if (verification_.narrow_limits()) {
     next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
     return Claim::none;
   }
+  // Where rows differ much, the values of a dense solve have more digits.
+  const double digits = std::max(kDigits, options_.tolerance);
+  if (inverse_.graded() && !verification_.have_digits(digits) && !give_up()) return Claim::none;
   if (!verdict.confirmed()) {
     const bool may_pass = verdict.residuals && convergence_.bounds_values();
     lenient_ =

@@ -15,6 +15,8 @@ class PencilInverse final : public LinearOperator<T, Ctx> {
   PencilInverse(Ctx& context, IndefiniteInverse<T, Ctx>& inverse, LinearOperator<T, Ctx>* B,
                 Index block);
 
+  const IndefiniteInverse<T, Ctx>& inverse() const noexcept { return *inverse_; }
+
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 

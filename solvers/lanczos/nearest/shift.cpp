@@ -15,6 +15,11 @@ constexpr double kFirstStep = 1e-9;
 constexpr double kStepGrowth = 4;
 constexpr double kLargestStep = 0.1;
 
+/// The same where rows differ by 10⁶ and more, in units of |σ|: ‖A‖ says nothing of distances
+/// there.
+constexpr double kFirstGradedStep = 1e-3;
+constexpr double kGradedStepGrowth = 16;
+
 /// The largest ratio of the first |θ| to that of another wanted pair, whose digits its rounding
 /// errors spoil.
 template <Scalar T>
@@ -96,6 +101,7 @@ bool NearestShift<T, Ctx>::approach() {
 template <Scalar T, class Ctx>
 bool NearestShift<T, Ctx>::place(double first_step) {
   Target& target = pairs_.target;
+  double growth = kStepGrowth;
   const bool above = target.lower == target.sigma;
   const bool below = target.upper == target.sigma;
   double step = first_step;
@@ -118,7 +124,13 @@ bool NearestShift<T, Ctx>::place(double first_step) {
       }
       if (step == 0) break;
     }
-    step = step == 0 ? kFirstStep * unit() : kStepGrowth * step;
+    if (step > 0) {
+      step *= growth;
+    } else {
+      const bool graded = inverse_.graded() && target.sigma != 0;
+      if (graded) growth = kGradedStepGrowth;
+      step = graded ? kFirstGradedStep * std::abs(target.sigma) : kFirstStep * unit();
+    }
   }
   trouble_ = fmt::format("A - sigma B has no certain factor by {} for any number near sigma",
                          inverse_.library());

@@ -263,8 +263,15 @@ void NearestVerification<T, Ctx>::bound_errors() {
   if (!improved_.empty()) all = improved_;
   std::sort(all.begin(), all.end(),
             [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
+  // Residuals of Ritz pairs do not show the rounding errors of F, which stiff rows enlarge.
+  std::vector<double> of_factor;
+  if (!pairs_.reciprocal && improved_.empty()) {
+    of_factor = F_->inverse().errors_along(context_, s_->X.columns(0, pairs_.count));
+  }
+  of_factor.resize(all.size(), 0.0);
   for (std::size_t j = 0; j < all.size(); ++j) {
-    own_errors_.push_back(all[j].error + std::abs(all[j].value - s_->verifier.values()[j]));
+    const double difference = std::abs(all[j].value - s_->verifier.values()[j]);
+    own_errors_.push_back(all[j].error + difference + of_factor[j]);
     own_roundings_.push_back(all[j].rounding);
   }
 }
@@ -307,6 +314,14 @@ template <Scalar T, class Ctx>
 double NearestVerification<T, Ctx>::error(std::size_t place) const {
   const EigenVerifier<T, Ctx>& verifier = s_->verifier;
   return pairs_.measured_error(verifier.values()[place], verifier.errors()[place]);
+}
+
+template <Scalar T, class Ctx>
+bool NearestVerification<T, Ctx>::have_digits(double part) const {
+  for (std::size_t j = 0; j < values_.size(); ++j) {
+    if (!(error(j) <= part * std::abs(values_[j]))) return false;
+  }
+  return true;
 }
 
 template <Scalar T, class Ctx>

@@ -135,6 +135,9 @@ class NearestVerification {
   /// than their errors. Whether it has.
   bool narrow_limits();
 
+  /// Whether the bound of each measured value is at most this part of it.
+  bool have_digits(double part) const;
+
   /// The bound of the error of the measured value at this place.
   double error(std::size_t place) const;
 
