@@ -81,12 +81,12 @@ bool is_held(const Stored& A, Index i, const std::vector<double>& diagonal) {
 
 }  // namespace
 
-RowGrading grading_of(const Stored& A, const Stored& B) {
+RowGrading grading_of(const Stored& A, const Stored& B, bool inside) {
   RowGrading grading;
   grading.exponents.resize(static_cast<std::size_t>(A.rows));
   const std::vector<double> diagonal = diagonal_of(A);
   const std::vector<double> mass = B.rows == 0 ? std::vector<double>() : diagonal_of(B);
-  const double depth = least_depth(A, diagonal, mass);
+  const double depth = inside ? 0 : least_depth(A, diagonal, mass);
   double least = 0;
   double most = 0;
   for (Index i = 0; i < A.rows; ++i) {

@@ -27,9 +27,10 @@ struct RowGrading {
 ///
 /// so that no entry of D^(−1/2) A D^(−1/2) with D = diag(a_i) is larger than about 1, and that of
 /// row i of B is b_ii. The bound σ ≤ 0 of the smallest eigenvalue, from principal submatrices of
-/// order 2, counts because A − σB is factored. Rows of zeros do not count. Source: Demmel &
-/// Veselić, SIAM J. Matrix Anal. Appl. 13 (1992) 1204 (rounding changes the eigenvalues of a matrix
-/// scaled in this way by small parts of themselves).
-RowGrading grading_of(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B);
+/// order 2, counts because A − σB is factored. For pairs `inside` the spectrum it is left out. Rows
+/// of zeros do not count. Source: Demmel & Veselić, SIAM J. Matrix Anal. Appl. 13 (1992) 1204
+/// (rounding changes the eigenvalues of a matrix scaled in this way by small parts of themselves).
+RowGrading grading_of(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
+                      bool inside = false);
 
 }  // namespace heddle::detail

@@ -19,6 +19,9 @@ namespace {
 constexpr double kGraded = 1e6;
 constexpr double kGradedDense = 1e4;
 
+/// The same for pairs inside the spectrum in single precision.
+constexpr double kGradedSingle = 1e3;
+
 /// Bytes of a factor per entry: a double and a column index.
 constexpr double kBytesPerEntry = 12;
 
@@ -58,8 +61,9 @@ double least_graded_span(const Facts& facts, const Request& request) {
 double smallest_graded_row(const Problem& problem, const Facts& facts, const Request& request) {
   if (!counts_by_factors(request) || facts.buckling || facts.own_rows) return 0;
   const CsrView<double, HostSpace> B = problem.B ? problem.B->view() : CsrView<double, HostSpace>{};
-  const RowGrading grading = grading_of(problem.A.view(), B);
-  return grading.span >= kGraded ? grading.least : 0;
+  const RowGrading grading = grading_of(problem.A.view(), B, true);
+  const bool single = request.precision == Precision::single;
+  return grading.span >= (single ? kGradedSingle : kGraded) ? grading.least : 0;
 }
 
 ProblemScaling scaling_of(const Problem& problem, const Facts& facts, const Request& request,

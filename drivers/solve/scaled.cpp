@@ -294,7 +294,8 @@ double take_given_residuals(HostContext& context, const Problem& given, const Re
 }
 
 void require_digits(const Request& request, Solution& solution, double smallest) {
-  const double digits = std::max(kDigits, tolerance_of(request));
+  const bool single = request.precision == Precision::single;
+  const double digits = single ? 1 : std::max(kDigits, tolerance_of(request));
   for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {
     const double lambda = solution.eigenvalues[j];
     const double bound = solution.error_bounds[j];
@@ -306,9 +307,9 @@ void require_digits(const Request& request, Solution& solution, double smallest)
     if (solution.status != SolveStatus::converged) continue;
     solution.status = SolveStatus::stagnated;
     solution.reason += fmt::format(
-        "; the error of value {}, {:.9g}, may be {:.1e}: the entries of the matrix, which are "
-        "rounded, give no more digits of it",
-        j + 1, lambda, bound);
+        "; the error of value {}, {:.9g}, may be {:.1e}: {}", j + 1, lambda, bound,
+        single ? "single precision gives no digit of it, double precision may"
+               : "the entries of the matrix, which are rounded, give no more digits of it");
   }
 }
 

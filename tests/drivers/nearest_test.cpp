@@ -105,6 +105,25 @@ TEST(Nearest, OnVectorsOfConstraints) {
   }
 }
 
+/// Values that are smaller than the rounding of stiff rows in single precision.
+TEST(Nearest, SinglePrecisionWithoutADigitIsNotConverged) {
+  HostContext context;
+  const Index n = 300;
+  Springs springs{std::vector<double>(static_cast<std::size_t>(n - 1), 1.0), {{0, 1.0}}};
+  springs.ground[n / 3] = 0x1p24;
+  Problem problem = springs.problem(context);
+  std::vector<double> at_rest(static_cast<std::size_t>(n));
+  at_rest[static_cast<std::size_t>(n / 3)] = 1;
+  at_rest[static_cast<std::size_t>(n / 3) + 1] = -1;  // moves with the held unknown
+  problem.constraints = Block(n, 1, at_rest);
+  const Solution single = solve(problem, {.nev = 2, .sigma = 1e-3, .precision = Precision::single});
+  EXPECT_EQ(single.status, SolveStatus::stagnated) << single.reason;
+  EXPECT_NE(single.reason.find("single precision gives no digit of it"), std::string::npos)
+      << single.reason;
+  const Solution twice = solve(problem, {.nev = 2, .sigma = 1e-3});
+  EXPECT_EQ(twice.status, SolveStatus::converged) << twice.reason;
+}
+
 TEST(Nearest, WhatDoesNotGoWithSigmaIsRefused) {
   const Chain<std::int64_t> chain(300);
   const Matrix A = chain.matrix();
