@@ -76,7 +76,7 @@ PlannedChoice planned_library(const Request& request, bool on_gpu) {
   if (!may_use_gpu || !device.missing().empty()) {
     return {"factorization", std::string(host.name), std::string(host.cost) + others};
   }
-  if (request.factorization == FactorLibrary::cudss) {
+  if (is_cudss(request.factorization)) {
     return {"factorization", std::string(device.name), ""};
   }
   return {

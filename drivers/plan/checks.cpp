@@ -258,7 +258,7 @@ void check_preconditioner(const Request& request, const Facts& facts,
 }
 
 void check_factorization(FactorLibrary library, bool on_gpu) {
-  if (library != FactorLibrary::cudss) return;
+  if (!is_cudss(library)) return;
   if (!on_gpu) {
     throw RequestError("factorization",
                        ": cudss factors in the memory of a GPU, and this solve runs on the host: "

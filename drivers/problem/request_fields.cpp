@@ -171,13 +171,14 @@ void add_own_options(RequestTable& table) {
       .aliases({"polynomial", "acceleration"});
   Row(table, "solver.factorization",
       "the library that factors A - sigma B, for filter: inverse or sigma. cudss: cuDSS on the "
-      "GPU, "
-      "which is loaded at run time; host: CHOLMOD in builds with it, else Eigen, for sigma MUMPS, "
+      "GPU, which is loaded at run time; cudss_deterministic: the same with equal bits in every "
+      "run, several times slower; host: CHOLMOD in builds with it, else Eigen, for sigma MUMPS, "
       "else Eigen; auto: cuDSS for sigma where it is there and the factor fits, else host",
       [](auto& r) -> auto& { return r.factorization; },
       {{"auto", FactorLibrary::automatic},
        {"host", FactorLibrary::host},
-       {"cudss", FactorLibrary::cudss}})
+       {"cudss", FactorLibrary::cudss},
+       {"cudss_deterministic", FactorLibrary::cudss_deterministic}})
       .readers(kBlockLanczos | kNearest)
       .tuning()
       .option("--factorization")

@@ -7,10 +7,10 @@
 namespace heddle::detail {
 
 CudssFactor::CudssFactor(CudaContext& context, const CsrView<double, HostSpace>& lower,
-                         double max_bytes)
+                         double max_bytes, bool deterministic)
     : context_(context),
       lower_(place<double>(context, lower)),
-      solver_(context, lower_, CudssSolver::Kind::indefinite) {
+      solver_(context, lower_, CudssSolver::Kind::indefinite, deterministic) {
   solver_.order();
   solver_.analyse();
   entries_ = solver_.cost().entries;

@@ -10,9 +10,10 @@ namespace heddle::detail {
 class CudssFactor final : public SymmetricFactor<double> {
  public:
   /// `lower`: the lower triangle of the matrix with its diagonal, whose values are not read.
-  /// `max_bytes` limits the device memory of the factor. Keeps the context by reference. Throws
-  /// `OutOfMemory`, and `DeviceError` if cuDSS cannot be loaded.
-  CudssFactor(CudaContext& context, const CsrView<double, HostSpace>& lower, double max_bytes);
+  /// `max_bytes` limits the device memory of the factor. `deterministic`: see `CudssSolver`. Keeps
+  /// the context by reference. Throws `OutOfMemory`, and `DeviceError` if cuDSS cannot be loaded.
+  CudssFactor(CudaContext& context, const CsrView<double, HostSpace>& lower, double max_bytes,
+              bool deterministic);
 
   std::optional<PivotSigns> factor(const double* lower_values) override;
   void solve(double* X, Index columns) override { solver_.solve_on_host(X, columns); }

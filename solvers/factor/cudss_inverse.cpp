@@ -7,8 +7,9 @@
 namespace heddle::detail {
 
 template <Scalar T>
-CudssInverse<T>::CudssInverse(CudaContext&, Matrix A, Matrix B, double max_bytes)
-    : cudss_(cudss()), A_(A), B_(B), max_bytes_(max_bytes) {}
+CudssInverse<T>::CudssInverse(CudaContext&, Matrix A, Matrix B, double max_bytes,
+                              bool deterministic)
+    : cudss_(cudss()), A_(A), B_(B), max_bytes_(max_bytes), deterministic_(deterministic) {}
 
 template <Scalar T>
 CudssInverse<T>::~CudssInverse() = default;
@@ -42,7 +43,8 @@ void CudssInverse<T>::order(CudaContext& context) {
   B_values_ = {context, entries};
   context.copy_to_device(A_values_.data(), A.values, entries * sizeof(double));
   context.copy_to_device(B_values_.data(), lower.B.data(), entries * sizeof(double));
-  solver_ = std::make_unique<CudssSolver>(context, shifted_, CudssSolver::Kind::positive_definite);
+  solver_ = std::make_unique<CudssSolver>(context, shifted_, CudssSolver::Kind::positive_definite,
+                                          deterministic_);
   solver_->order();
 }
 

@@ -16,9 +16,9 @@ class CudssInverse final : public InverseFactor<T, CudaContext> {
   using ConstBlock = ConstBlockView<T, DeviceSpace>;
 
   /// A and B, whose memory must outlive this object, as those of `ShiftedInverse`. `max_bytes`
-  /// limits the device memory of the factor. Throws `DeviceError` if cuDSS cannot be loaded. Keeps
-  /// the context by reference.
-  CudssInverse(CudaContext& context, Matrix A, Matrix B, double max_bytes);
+  /// limits the device memory of the factor. `deterministic`: see `CudssSolver`. Throws
+  /// `DeviceError` if cuDSS cannot be loaded. Keeps the context by reference.
+  CudssInverse(CudaContext& context, Matrix A, Matrix B, double max_bytes, bool deterministic);
   ~CudssInverse() override;
 
   std::string library() const override { return "cuDSS " + cudss_.version; }
@@ -39,6 +39,7 @@ class CudssInverse final : public InverseFactor<T, CudaContext> {
   const CudssLibrary& cudss_;
   Matrix A_, B_;
   double max_bytes_;
+  bool deterministic_;
   /// The lower triangles of A, of B and of A − σB in one pattern, that of A − σB.
   CsrMatrix<double, DeviceSpace> shifted_;
   Buffer<double, DeviceSpace> A_values_, B_values_;

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/factor/cudss_solver.hpp>
 #include <heddle/spmm/column_major.hpp>
+#include <limits>
 #include <memory>
 
 namespace heddle::detail {
@@ -37,8 +39,9 @@ int deallocate(void* owner, void* pointer, std::size_t bytes, CUstream_st*) {
 }  // namespace
 
 CudssSolver::CudssSolver(CudaContext& context, const CsrMatrix<double, DeviceSpace>& lower,
-                         Kind kind)
+                         Kind kind, bool deterministic)
     : CudssSolver(context, lower.rows()) {
+  at_once_ = deterministic ? 1 : std::numeric_limits<Index>::max();
   const CudssFunctions& f = cudss_.functions;
   check_cudss(f.create(&handle_), "creation");
   CudssMemory memory{&context, allocate, deallocate, {}};
@@ -47,7 +50,7 @@ CudssSolver::CudssSolver(CudaContext& context, const CsrMatrix<double, DeviceSpa
   check_cudss(f.set_memory(handle_, &memory), "choice of memory");
   check_cudss(f.config_create(&config_), "configuration");
   check_cudss(f.data_create(handle_, &data_), "creation of data");
-  set(kCudssDeterministic, 1);
+  set(kCudssDeterministic, deterministic ? 1 : 0);
   set(kCudssMatching, kCudssNoMatching);  // with it, 0.8 counts no pivots
   const bool definite = kind == Kind::positive_definite;
   if (!definite) set(kCudssPivoting, kCudssDiagonalPivots);
@@ -159,16 +162,18 @@ void CudssSolver::make_blocks(Index columns) {
 
 /// Solves for the first `columns` columns of `right_side_`.
 void CudssSolver::execute_columns(int phase, Index columns) {
-  const auto column = [&](double* values) {
+  const auto block = [&](double* values, Index width) {
     void* made = nullptr;
-    check_cudss(
-        cudss_.functions.matrix_dense(&made, n_, 1, n_, values, kCudssDouble, kCudssColumnMajor),
-        "creation of a vector");
+    check_cudss(cudss_.functions.matrix_dense(&made, n_, width, n_, values, kCudssDouble,
+                                              kCudssColumnMajor),
+                "creation of a block");
     return std::unique_ptr<void, int (*)(void*)>(made, cudss_.functions.matrix_destroy);
   };
-  for (Index j = 0; j < columns; ++j) {
-    execute(phase, column(solution_.data() + j * n_).get(),
-            column(right_side_.data() + j * n_).get());
+  const Index most = std::min(at_once_, columns);
+  for (Index j = 0; j < columns; j += most) {
+    const Index width = std::min(most, columns - j);
+    execute(phase, block(solution_.data() + j * n_, width).get(),
+            block(right_side_.data() + j * n_, width).get());
   }
 }
 

@@ -12,17 +12,18 @@ namespace heddle::detail {
 
 /// The factorisation of one symmetric matrix on the GPU by cuDSS, in double, for any values in its
 /// pattern: L Lᵀ of a positive definite one, else L D Lᵀ with pivots of one row that are chosen
-/// within dense blocks of columns. cuDSS orders by nested dissection on the host. It runs in its
-/// deterministic mode, in which results have the same bits every time. This mode solves for one
-/// column at a time and has no pivots of two rows. Errors of cuDSS are thrown as `DeviceError` or
-/// `OutOfMemory`.
+/// within dense blocks of columns. cuDSS orders by nested dissection on the host. In its
+/// deterministic mode, results have the same bits every time, and it solves for one column at a
+/// time. Otherwise it solves for all columns of a block at once. Errors of cuDSS are thrown as
+/// `DeviceError` or `OutOfMemory`.
 class CudssSolver {
  public:
   enum class Kind { positive_definite, indefinite };
 
   /// `lower`: the lower triangle with its diagonal. It is read by each call and must outlive this
   /// object, as must the context. Throws `DeviceError` if cuDSS cannot be loaded.
-  CudssSolver(CudaContext& context, const CsrMatrix<double, DeviceSpace>& lower, Kind kind);
+  CudssSolver(CudaContext& context, const CsrMatrix<double, DeviceSpace>& lower, Kind kind,
+              bool deterministic);
   ~CudssSolver();
   CudssSolver(const CudssSolver&) = delete;
   CudssSolver& operator=(const CudssSolver&) = delete;
@@ -70,6 +71,7 @@ class CudssSolver {
   const CudssLibrary& cudss_;
   CudaContext& context_;
   Index n_;
+  Index at_once_ = 1;  // columns of a solve
   void* handle_ = nullptr;
   void* config_ = nullptr;
   void* data_ = nullptr;

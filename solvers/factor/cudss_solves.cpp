@@ -12,10 +12,11 @@ template <Scalar T>
 class CudssSolves final : public ShiftedSolves<T, CudaContext> {
  public:
   CudssSolves(CudaContext& context, const CsrView<double, HostSpace>& A,
-              const CsrView<double, HostSpace>& B, double max_bytes)
+              const CsrView<double, HostSpace>& B, double max_bytes, bool deterministic)
       : shifted_(A, B, factor_library("cuDSS"),
                  [&](const CsrView<double, HostSpace>& lower) {
-                   auto made = std::make_unique<CudssFactor>(context, lower, max_bytes);
+                   auto made =
+                       std::make_unique<CudssFactor>(context, lower, max_bytes, deterministic);
                    solver_ = &made->solver();
                    return made;
                  }),
@@ -30,7 +31,7 @@ class CudssSolves final : public ShiftedSolves<T, CudaContext> {
     return true;
   }
 
-  /// The deterministic mode of cuDSS refines no solutions: the host does where it is needed.
+  /// cuDSS is asked for no refinement: the host refines where it is needed.
   void solve(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
              BlockView<T, DeviceSpace> Y) override {
     if (shifted_.refinements() > 0) return solve_on_host<T>(context, shifted_, X, Y);
@@ -49,15 +50,16 @@ template <Scalar T>
 std::unique_ptr<ShiftedSolves<T, CudaContext>> cudss_solves(CudaContext& context,
                                                             const CsrView<T, DeviceSpace>& A,
                                                             const CsrView<T, DeviceSpace>& B,
-                                                            double max_bytes) {
+                                                            double max_bytes, bool deterministic) {
   HostContext host{1};
   return std::make_unique<CudssSolves<T>>(context, on_host<T>(host, context, A).view(),
-                                          on_host<T>(host, context, B).view(), max_bytes);
+                                          on_host<T>(host, context, B).view(), max_bytes,
+                                          deterministic);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                           \
   template std::unique_ptr<ShiftedSolves<T, CudaContext>> cudss_solves( \
-      CudaContext&, const CsrView<T, DeviceSpace>&, const CsrView<T, DeviceSpace>&, double);
+      CudaContext&, const CsrView<T, DeviceSpace>&, const CsrView<T, DeviceSpace>&, double, bool);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

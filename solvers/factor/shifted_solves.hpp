@@ -38,11 +38,12 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    double max_bytes);
 
 /// Solves by cuDSS, whose blocks stay in the memory of the GPU. `max_bytes` limits the device
-/// memory of the factor. Throws `OutOfMemory`, and `DeviceError` if cuDSS cannot be loaded.
+/// memory of the factor. `deterministic`: see `CudssSolver`. Throws `OutOfMemory`, and
+/// `DeviceError` if cuDSS cannot be loaded.
 template <Scalar T>
 std::unique_ptr<ShiftedSolves<T, CudaContext>> cudss_solves(CudaContext& context,
                                                             const CsrView<T, DeviceSpace>& A,
                                                             const CsrView<T, DeviceSpace>& B,
-                                                            double max_bytes);
+                                                            double max_bytes, bool deterministic);
 
 }  // namespace heddle::detail

@@ -20,7 +20,7 @@ std::unique_ptr<detail::ShiftedSolves<T, HostContext>> make_solves(HostContext& 
                                                                    const CsrView<T, HostSpace>& B,
                                                                    double max_bytes,
                                                                    FactorLibrary library) {
-  if (library == FactorLibrary::cudss) {
+  if (is_cudss(library)) {
     throw InvalidArgument("cuDSS factors matrices in the memory of a GPU, this one is on the host");
   }
   return detail::host_solves<T>(context, A, B, max_bytes);
@@ -37,7 +37,8 @@ std::unique_ptr<detail::ShiftedSolves<T, CudaContext>> make_solves(CudaContext& 
     return detail::host_solves<T>(context, A, B, max_bytes);
   }
   try {
-    return detail::cudss_solves<T>(context, A, B, max_bytes);
+    return detail::cudss_solves<T>(context, A, B, max_bytes,
+                                   library == FactorLibrary::cudss_deterministic);
   } catch (const OutOfMemory&) {
     if (!automatic) throw;
   }

@@ -25,7 +25,7 @@ std::unique_ptr<detail::InverseFactor<T, HostContext>> make_factor(HostContext&,
                                                                    CsrView<T, HostSpace> B,
                                                                    double max_bytes,
                                                                    FactorLibrary library) {
-  if (library == FactorLibrary::cudss) {
+  if (is_cudss(library)) {
     throw InvalidArgument("cuDSS factors matrices in the memory of a GPU, this one is on the host");
   }
   return std::make_unique<detail::HostInverse<T, HostContext>>(A, B, max_bytes);
@@ -36,8 +36,9 @@ std::unique_ptr<detail::InverseFactor<T, CudaContext>> make_factor(CudaContext& 
                                                                    CsrView<T, DeviceSpace> B,
                                                                    double max_bytes,
                                                                    FactorLibrary library) {
-  if (library == FactorLibrary::cudss) {
-    return std::make_unique<detail::CudssInverse<T>>(context, A, B, max_bytes);
+  if (is_cudss(library)) {
+    return std::make_unique<detail::CudssInverse<T>>(context, A, B, max_bytes,
+                                                     library == FactorLibrary::cudss_deterministic);
   }
   return std::make_unique<detail::HostInverse<T, CudaContext>>(A, B, max_bytes);
 }
