@@ -33,6 +33,7 @@ CudssFunctions functions_of(void* library, const std::string& file) {
   bind(library, file, "cudssMatrixCreateCsr", f.matrix_csr);
   bind(library, file, "cudssMatrixDestroy", f.matrix_destroy);
   bind(library, file, "cudssGetProperty", f.property);
+  bind(library, file, "cudssSetThreadingLayer", f.set_threading);
   return f;
 }
 
@@ -47,6 +48,14 @@ std::string version_of(const CudssFunctions& functions, const std::string& file)
   throw DeviceError(fmt::format("{} is cuDSS {}, heddle needs 0.8 to 1", file, version));
 }
 
+/// The first file of the layer for threads that can be loaded. It stays loaded.
+std::string threading_layer() {
+  for (const char* file : {"libcudss_mtlayer_gomp.so.1", "libcudss_mtlayer_gomp.so.0"}) {
+    if (dlopen(file, RTLD_NOW | RTLD_LOCAL) != nullptr) return file;
+  }
+  return {};
+}
+
 }  // namespace
 
 CudssLibrary load_cudss(std::span<const std::string> files) {
@@ -54,7 +63,7 @@ CudssLibrary load_cudss(std::span<const std::string> files) {
   for (const std::string& file : files) {
     if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       const CudssFunctions functions = functions_of(library, file);
-      return {functions, version_of(functions, file)};
+      return {functions, version_of(functions, file), threading_layer()};
     }
     reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", dlerror());
   }

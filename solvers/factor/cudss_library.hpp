@@ -90,12 +90,16 @@ struct CudssFunctions {
                     int view, int base);
   int (*matrix_destroy)(void* matrix);
   int (*property)(int property, int* value);
+  int (*set_threading)(void* handle, const char* file);
 };
 
 /// The library and its version.
 struct CudssLibrary {
   CudssFunctions functions;
   std::string version;  ///< as "1.0.0"
+  /// The file of its layer for threads of the host, with which ordering takes a third of the time.
+  /// Empty where it cannot be loaded.
+  std::string threading{};
 };
 
 /// Loads the first of `files` that can be loaded, which stays loaded. Throws `DeviceError` with the

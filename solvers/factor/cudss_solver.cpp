@@ -44,6 +44,9 @@ CudssSolver::CudssSolver(CudaContext& context, const CsrMatrix<double, DeviceSpa
   at_once_ = deterministic ? 1 : std::numeric_limits<Index>::max();
   const CudssFunctions& f = cudss_.functions;
   check_cudss(f.create(&handle_), "creation");
+  if (!deterministic && !cudss_.threading.empty()) {
+    check_cudss(f.set_threading(handle_, cudss_.threading.c_str()), "choice of threads");
+  }
   CudssMemory memory{&context, allocate, deallocate, {}};
   std::strcpy(memory.name, "heddle");
   check_cudss(f.set_stream(handle_, context.stream()), "choice of a stream");

@@ -14,7 +14,8 @@ namespace heddle::detail {
 /// pattern: L Lᵀ of a positive definite one, else L D Lᵀ with pivots of one row that are chosen
 /// within dense blocks of columns. cuDSS orders by nested dissection on the host. In its
 /// deterministic mode, results have the same bits every time, and it solves for one column at a
-/// time. Otherwise it solves for all columns of a block at once. Errors of cuDSS are thrown as
+/// time. Otherwise it orders on several threads, where its layer for them can be loaded, and solves
+/// for all columns of a block at once. Errors of cuDSS are thrown as
 /// `DeviceError` or `OutOfMemory`.
 class CudssSolver {
  public:

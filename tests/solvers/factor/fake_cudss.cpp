@@ -17,6 +17,7 @@ HEDDLE_NOTHING(cudssExecute)
 HEDDLE_NOTHING(cudssMatrixCreateDn)
 HEDDLE_NOTHING(cudssMatrixCreateCsr)
 HEDDLE_NOTHING(cudssMatrixDestroy)
+HEDDLE_NOTHING(cudssSetThreadingLayer)
 #undef HEDDLE_NOTHING
 
 int cudssGetProperty(int property, int* value) {
