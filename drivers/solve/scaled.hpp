@@ -32,9 +32,9 @@ double take_given_residuals(HostContext& context, const Problem& given, const Re
 
 /// For a graded problem, which was solved with a factor: a value that is not zero and whose bound
 /// exceeds 10⁻⁶ |λ| and the tolerance is not converged, although nothing but the rounding of the
-/// matrix limits it. The reason names the first one. Inside a spectrum, a value that is smaller than
-/// `smallest`, that of the smallest row, needs digits of `smallest` only. In single precision, a
-/// bound may be as large as the value.
+/// matrix limits it. The reason names the first one. Inside a spectrum, a value that is smaller
+/// than `smallest`, that of the smallest row, needs digits of `smallest` only. In single precision,
+/// a bound may be as large as the value.
 void require_digits(const Request& request, Solution& solution, double smallest = 0);
 
 }  // namespace heddle::detail
