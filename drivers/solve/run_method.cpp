@@ -89,12 +89,28 @@ EigenResult<T, typename Ctx::Space> sliced(Ctx& context, PlacedProblem<T, Ctx>& 
       sliced_options(request, problem.sizes().n), monitor, whole.A == nullptr ? nullptr : &whole);
 }
 
+/// All rows of a block that processes share, on process 0.
+template <Scalar T, class Ctx>
+MultiVector<T, typename Ctx::Space> whole_block(Ctx& context,
+                                                ConstBlockView<T, typename Ctx::Space> rows) {
+  HostContext beside(1);
+  HostContext& host = host_of(context, beside);
+  MultiVector<T, HostSpace> own(host, rows.rows(), rows.cols());
+  fetch<T>(context, rows, own.view());
+  return place(context, gather(*context.processes(), own, host));
+}
+
 /// Of several processes, process 0 solves. Each gets its rows of the vectors.
 template <Scalar T, class Ctx>
 EigenResult<T, typename Ctx::Space> nearest(Ctx& context, PlacedProblem<T, Ctx>& problem,
                                             const Request& request, const Monitor& monitor) {
-  const EigenProblem<T, Ctx> whole = problem.whole_eigenproblem();
+  EigenProblem<T, Ctx> whole = problem.whole_eigenproblem();
   Processes* const processes = context.processes();
+  MultiVector<T, typename Ctx::Space> constraints;
+  if (processes != nullptr && problem.sizes().constraints > 0) {
+    constraints = whole_block<T>(context, problem.eigenproblem().constraints);
+    whole.constraints = std::as_const(constraints).view();
+  }
   EigenResult<T, typename Ctx::Space> result;
   if (processes == nullptr || processes->leads()) {
     const Apart<Ctx> apart(context);

@@ -304,6 +304,7 @@ void require_digits(const Request& request, Solution& solution, double smallest)
     const double size = std::max(std::abs(lambda), smallest);
     if (zero || bound <= digits * size || !solution.converged[j]) continue;
     solution.converged[j] = false;
+    if (smallest > 0) solution.completeness.proven = false;  // its place is not known either
     if (solution.status != SolveStatus::converged) continue;
     solution.status = SolveStatus::stagnated;
     solution.reason += fmt::format(

@@ -81,6 +81,7 @@ Facts share_facts(HostContext& team, Facts known, const HostProblem<T>& part,
                   const RowRanges& rows) {
   Facts facts = shape_of(part, team.processes()->size());
   facts.own_rows = std::move(known.own_rows);
+  facts.buckling = of_leader(team, known.buckling);
   facts.near_null = share_block(team, known.near_null, rows);
   facts.unknowns = of_leader(team, known.unknowns);
   const Index infinite = of_leader(team, known.infinite_eigenvalues.value_or(-1));

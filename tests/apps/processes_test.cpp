@@ -9,6 +9,7 @@
 #include <heddle/linalg/formats/formats.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/matrix_market/matrix_market.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <string>
 #include <vector>
 
@@ -136,7 +137,27 @@ TEST_F(LanczosOnProcesses, SolveByFactors) {
   expect_same(2, problem(kBeam, "which: interval, interval: [0, 20]"), kAnyCycles);
   if (has_metis()) expect_same(4, problem(kGrid, interval) + "distribution: metis\n", kAnyCycles);
   expect_same(2, problem(kBeam, "nev: 5, which: nearest, sigma: 10"), 0);
+  ASSERT_EQ(together(2, problem(kGrid, "nev: 3") + "output: {eigenvectors: npy, directory: a}\n")
+                .exit_code,
+            0);
+  expect_same(
+      3, problem(kGrid + ", constraints: a/eigenvectors.npy", "nev: 3, which: nearest, sigma: 0.1"),
+      0);
   expect_status(problem(kGrid, interval + ", time_limit_s: 1e-9"), 3, "time_limit");
+}
+
+/// K_g has both signs, so that K alone is definite.
+TEST_F(LanczosOnProcesses, LoadFactorsOfBothSigns) {
+  HostContext context(1);
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < 300; ++i) entries.push_back({i, i, i % 3 == 0 ? 0.5 : -1.0});
+  write_matrix_market(folder_.path() / "geometric.mtx",
+                      csr_from_triplets<double>(context, 300, 300, entries).view());
+  const std::string column = generated("laplace1d", "300") + ", geometric_stiffness: geometric.mtx";
+  for (const char* const side : {"above", "below", "both"}) {
+    expect_same(3, problem(column, std::string("nev: 4, side: ") + side), 0);
+    EXPECT_EQ(result().at("completeness").at("proven"), true) << side;
+  }
 }
 
 TEST_F(LanczosOnProcesses, SolveDenselyWhereOneDoes) {

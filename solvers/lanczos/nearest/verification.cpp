@@ -19,8 +19,10 @@ constexpr double kInfinite = 1e10;
 constexpr Index kMostSearches = 8;
 
 /// Measured values that lie beyond a limit by this many times their errors are not at it. σ may be
-/// the result of another solve, with errors of its own. Copies of a value differ by no more.
-constexpr double kApart = 10;
+/// the result of another solve, with errors of its own, which double precision underestimates at
+/// times. Copies of a value differ by no more.
+template <Scalar T>
+constexpr double kApart = sizeof(T) == sizeof(double) ? 10 : 2;
 
 /// Rounding errors of a basis, in units of ε‖F‖.
 constexpr double kRoundings = 30;
@@ -329,7 +331,7 @@ double NearestVerification<T, Ctx>::rounding(std::size_t place) const {
   const Target& target = pairs_.target;
   const double size = std::abs(values_[place]) + std::abs(target.sigma);
   const double least = static_cast<double>(std::numeric_limits<T>::epsilon()) * size;
-  const double own = kApart * std::max(error(place), least);
+  const double own = kApart<T> * std::max(error(place), least);
   return own > 0 ? std::min(target.rounding, own) : target.rounding;
 }
 
@@ -347,7 +349,7 @@ template <Scalar T, class Ctx>
 bool NearestVerification<T, Ctx>::narrow_limit(double value, double error) {
   Target& target = pairs_.target;
   const double beyond = std::max(target.lower - value, value - target.upper);
-  if (!(beyond > kApart * error) || beyond > target.noise) return false;
+  if (!(beyond > kApart<T> * error) || beyond > target.noise) return false;
   target.noise = 0.5 * beyond;
   return true;
 }
