@@ -279,10 +279,10 @@ TEST(NearestConstrained, WhatIsRefused) {
     }
     return "";
   };
+  HostContext context;  // outlives the inverse
   Constrained<double> known({6, 10}, 0, random_columns(60, 4, 41));
   EXPECT_EQ(refused([&] { known.solve(1.0, 57); }),
             "nearest_eigenpairs: nev must lie between 1 and n - constraints = 56, it is 57");
-  HostContext context;
   const auto wrong = test::to_block<double>(context, random_columns(59, 1, 43));
   EXPECT_EQ(refused([&] { known.inverse.constrain(context, wrong.view()); }),
             "IndefiniteInverse: the constraints have 59 rows, A has 60");
