@@ -76,6 +76,13 @@ Claim NearestSolve<T, Ctx>::claim() {
     next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
     return Claim::none;
   }
+  const Index lacking = wanted_ - std::ssize(verification_.best(wanted_));
+  if (lacking > 0 && std::ssize(pairs_.leading) > beyond_) {
+    beyond_ = 2 * std::ssize(pairs_.leading);
+    next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
+    return Claim::none;
+  }
+  if (lacking > 0) return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
   // Where rows differ much, the values of a dense solve have more digits.
   const double digits = std::max(kDigits, options_.tolerance);
   if (inverse_.graded() && !verification_.have_digits(digits) && !give_up()) return Claim::none;

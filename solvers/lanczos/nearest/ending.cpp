@@ -64,6 +64,7 @@ bool NearestSolve<T, Ctx>::stagnated() {
     lenient_ = verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) return give_up();
   }
+  if (std::ssize(verification_.best(wanted_)) < wanted_) return give_up();
   if (!count()) return next_ == AfterNearest::thick_restart && give_up();
   engine_.end(SolveStatus::converged, "all pairs converged and passed verification");
   return true;

@@ -96,6 +96,7 @@ class NearestSolve {
   NearestVerification<T, Ctx> verification_;
   NearestShift<T, Ctx> shift_;
   Index wanted_ = 0;   // pairs of the result
+  Index beyond_ = 0;   // pairs that measured values have shown to lie beyond a limit
   Index refuted_ = 0;  // claims
   MissingPairs missing_;
   double strictness_ = 1;

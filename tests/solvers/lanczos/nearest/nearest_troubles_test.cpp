@@ -121,6 +121,21 @@ TEST_F(NearestTroubles, EmptyRowsAndNothingElse) {
   }
 }
 
+/// The zeros of empty rows lie below σ by less than their Ritz values are rounded. A solve that
+/// does not get past them has not converged.
+TEST_F(NearestTroubles, EmptyRowsJustBelowSigma) {
+  for (const Index zeros : {1, 2, 5}) {
+    std::vector<double> values = numbers(zeros + 4);
+    std::fill_n(values.begin(), zeros, 0.0);
+    const auto result = solve(diagonal(values), {}, 1e-19, 2, Side::above);
+    if (result.status != SolveStatus::converged) continue;
+    const auto first = static_cast<double>(zeros + 1);
+    ASSERT_EQ(result.eigenvalues.size(), 2) << result.reason;
+    EXPECT_NEAR(result.eigenvalues[0], first, 1e-12) << result.reason;
+    EXPECT_NEAR(result.eigenvalues[1], first + 1, 1e-12) << result.reason;
+  }
+}
+
 TEST_F(NearestTroubles, SigmaFarBeyondTheSpectrumMovesToItsEnd) {
   for (const Index n : {30, 300}) {
     const Matrix A = diagonal(numbers(n));
