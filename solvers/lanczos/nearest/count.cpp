@@ -72,13 +72,13 @@ Claim NearestSolve<T, Ctx>::claim() {
   if (!verdict.confirmed() && pairs_.whole && !pairs_.reciprocal && pairs_.given.empty()) {
     verdict = verification_.improve(convergence_, inverse_);
   }
-  if (verification_.narrow_limits()) {
-    next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
-    return Claim::none;
+  bool again = verification_.narrow_limits();
+  const Index lacking = again ? 0 : wanted_ - std::ssize(verification_.best(wanted_));
+  if (lacking > 0 && std::ssize(pairs_.leading) > further_) {
+    further_ = 2 * std::ssize(pairs_.leading);
+    again = true;
   }
-  const Index lacking = wanted_ - std::ssize(verification_.best(wanted_));
-  if (lacking > 0 && std::ssize(pairs_.leading) > beyond_) {
-    beyond_ = 2 * std::ssize(pairs_.leading);
+  if (again) {
     next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
     return Claim::none;
   }

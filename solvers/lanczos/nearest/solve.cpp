@@ -214,7 +214,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
   }
   wanted_ = std::min(wanted_, std::max<Index>(0, most_on_side));
   const Index most =
-      std::min(missing_.awaited(wanted_) + beyond_, s_->shape.pairs - std::ssize(pairs_.locked));
+      std::min(missing_.awaited(wanted_) + further_, s_->shape.pairs - std::ssize(pairs_.locked));
   if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
   return true;
 }

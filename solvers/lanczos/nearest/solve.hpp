@@ -15,7 +15,7 @@ enum class AfterNearest {
   thick_restart,
   grow,         ///< new start with a larger basis, because the leading pairs do not settle
   search,       ///< a random block searches for pairs that the count shows to be missing
-  whole_space,  ///< a dense solve, because the pairs do not converge
+  whole_space,  ///< a dense solve, because the pairs do not converge, or its pairs chosen again
   move_shift,   ///< new start with another s, because s is so near to an eigenvalue that rounding
                 ///< spoils other pairs
 };
@@ -96,7 +96,7 @@ class NearestSolve {
   NearestVerification<T, Ctx> verification_;
   NearestShift<T, Ctx> shift_;
   Index wanted_ = 0;   // pairs of the result
-  Index beyond_ = 0;   // pairs that measured values have shown to lie beyond a limit
+  Index further_ = 0;  // pairs chosen in addition, as measured values lie beyond a limit
   Index refuted_ = 0;  // claims
   MissingPairs missing_;
   double strictness_ = 1;
