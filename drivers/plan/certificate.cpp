@@ -63,8 +63,12 @@ PlannedChoice planned_count(const Request& request, const Facts& facts, const Fa
   return {"count of pairs", "by inertia where it costs little, or next to stiff rows", ""};
 }
 
-PlannedChoice planned_library(const Request& request, bool on_gpu) {
-  const FactorLibraryRow& host = indefinite_library();
+PlannedChoice planned_library(const Request& request, bool on_gpu, Index rows,
+                              const FactorCost& cost) {
+  const bool known = cost.operations > 0;
+  const FactorLibraryRow& host =
+      known ? cheapest_indefinite_library(static_cast<double>(rows), cost.operations)
+            : indefinite_library();
   std::string others;
   const bool may_use_gpu = on_gpu && request.factorization != FactorLibrary::host;
   for (const FactorLibraryRow& row : factor_libraries()) {
@@ -74,7 +78,8 @@ PlannedChoice planned_library(const Request& request, bool on_gpu) {
   }
   const FactorLibraryRow& device = factor_library("cuDSS");
   if (!may_use_gpu || !device.missing().empty()) {
-    return {"factorization", std::string(host.name), std::string(host.cost) + others};
+    const char* small = known || !host.pivots ? "" : "; Eigen for factors that it makes faster";
+    return {"factorization", std::string(host.name), std::string(host.cost) + small + others};
   }
   if (is_cudss(request.factorization)) {
     return {"factorization", std::string(device.name), ""};

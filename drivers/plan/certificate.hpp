@@ -29,7 +29,9 @@ void check_certify_memory(const Request& request, const FactorCost& cost);
 /// a factor, where `needs_factor_cost`.
 PlannedChoice planned_count(const Request& request, const Facts& facts, const FactorCost& cost);
 
-/// The library that factors an indefinite A − σB for `request`, and why that one.
-PlannedChoice planned_library(const Request& request, bool on_gpu);
+/// The library that factors an indefinite A − σB of this order for `request`, and why that one.
+/// `cost`: of the factor, zeros if it has not been estimated.
+PlannedChoice planned_library(const Request& request, bool on_gpu, Index rows,
+                              const FactorCost& cost);
 
 }  // namespace heddle::detail

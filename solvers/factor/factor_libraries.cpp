@@ -29,7 +29,7 @@ std::span<const FactorLibraryRow> factor_libraries() {
        .licence = "MPL 2",
        .cost = "minimum degree order, column by column",
        .row = 15000,
-       .operation = 6,
+       .operation = 4,
        .solve = 12,
        .missing = [] { return std::string(); }},
       {.name = "CHOLMOD",
@@ -69,6 +69,18 @@ const FactorLibraryRow& indefinite_library() {
   return *std::find_if(rows.begin(), rows.end(), [](const FactorLibraryRow& row) {
     return row.make != nullptr && row.missing().empty();
   });
+}
+
+const FactorLibraryRow& cheapest_indefinite_library(double rows, double operations) {
+  const FactorLibraryRow* best = &indefinite_library();
+  const auto cost = [&](const FactorLibraryRow& row) {
+    return row.row * rows + row.operation * operations;
+  };
+  for (const FactorLibraryRow& row : factor_libraries()) {
+    const bool usable = row.make != nullptr && row.missing().empty();
+    if (usable && cost(row) < cost(*best)) best = &row;
+  }
+  return *best;
 }
 
 }  // namespace heddle::detail

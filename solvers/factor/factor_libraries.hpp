@@ -32,4 +32,8 @@ const FactorLibraryRow& factor_library(std::string_view name);
 /// The row of the library for indefinite matrices on the host: the first one that can be used.
 const FactorLibraryRow& indefinite_library();
 
+/// The row of the library on the host with the least estimated cost for an indefinite matrix with
+/// so many rows, whose factor takes so many operations. It may have no pivots.
+const FactorLibraryRow& cheapest_indefinite_library(double rows, double operations);
+
 }  // namespace heddle::detail

@@ -14,8 +14,8 @@ class HostSolves final : public ShiftedSolves<T, Ctx> {
   using Space = typename Ctx::Space;
 
   HostSolves(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
-             double max_bytes)
-      : shifted_(A, B, max_bytes) {}
+             double max_bytes, const FactorLibraryRow& library)
+      : shifted_(A, B, max_bytes, library) {}
 
   ShiftedFactor& shifted() noexcept override { return shifted_; }
   bool factor(Ctx&, double sigma) override { return shifted_.factor(sigma); }
@@ -57,10 +57,11 @@ template <Scalar T, class Ctx>
 std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    const CsrView<T, typename Ctx::Space>& A,
                                                    const CsrView<T, typename Ctx::Space>& B,
-                                                   double max_bytes) {
+                                                   double max_bytes,
+                                                   const FactorLibraryRow& library) {
   HostContext host{1};
-  return std::make_unique<HostSolves<T, Ctx>>(on_host<T>(host, context, A).view(),
-                                              on_host<T>(host, context, B).view(), max_bytes);
+  return std::make_unique<HostSolves<T, Ctx>>(
+      on_host<T>(host, context, A).view(), on_host<T>(host, context, B).view(), max_bytes, library);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                          \
@@ -68,7 +69,7 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                               BlockView<T, typename Ctx::Space>);                           \
   template std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(                              \
       Ctx&, const CsrView<T, typename Ctx::Space>&, const CsrView<T, typename Ctx::Space>&, \
-      double);
+      double, const FactorLibraryRow&);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 

@@ -19,6 +19,9 @@ constexpr Index kProbes = 3;
 /// Steps of inverse iteration, each with one vector.
 constexpr int kSteps = 5;
 
+/// Steps of power iteration with E (S(A − σB)S + E)⁻¹, each with the random vectors.
+constexpr int kContractions = 4;
+
 /// ‖E‖ of a library that pivots, in units of ε‖A − σB‖, if residuals show no more.
 constexpr double kPivotedError = 10;
 
@@ -175,6 +178,45 @@ double ShiftedFactor::smallest_eigenvalue() {
   return smallest;
 }
 
+/// An estimate of ρ, the spectral radius of E (M + E)⁻¹ for M = S(A − σB)S: the largest growth of
+/// random vectors r in steps of r ← r − M (M + E)⁻¹r, which are those of iterative refinement.
+double ShiftedFactor::contraction() {
+  const auto n = static_cast<Index>(scaling_.size());
+  std::vector<double> r(scaling_.size() * kProbes), y, product(scaling_.size());
+  for (Index j = 0; j < kProbes; ++j) {
+    for (Index i = 0; i < n; ++i) r[static_cast<std::size_t>(j * n + i)] = random_sign(i, 10 + j);
+  }
+  double largest = 0;
+  for (int step = 0; step < kContractions; ++step) {
+    y = r;
+    factor_->solve(y.data(), kProbes);
+    for (Index j = 0; j < kProbes; ++j) {
+      multiply(y.data() + j * n, product.data());
+      double before = 0, after = 0;
+      for (Index i = 0; i < n; ++i) {
+        double& each = r[static_cast<std::size_t>(j * n + i)];
+        before += each * each;
+        each -= product[static_cast<std::size_t>(i)];
+        after += each * each;
+      }
+      if (before == 0) continue;
+      if (!std::isfinite(after)) return std::numeric_limits<double>::infinity();
+      largest = std::max(largest, std::sqrt(after / before));
+    }
+  }
+  return largest;
+}
+
+/// How many times larger than ‖E‖ the smallest |eigenvalue| of M = S(A − σB)S is. ‖E‖ of a library
+/// without pivots may be too large a bound where many eigenvalues are small. Then 1/ρ, if that is
+/// larger, and not above what rounding of A − σB itself leaves.
+double ShiftedFactor::measured_margin(double pivoted, double wanted) {
+  const double smallest = smallest_eigenvalue();
+  const double margin = smallest / error_;
+  if (margin >= wanted || error_ <= pivoted) return margin;
+  return std::max(margin, std::min(1 / contraction(), smallest / pivoted));
+}
+
 bool ShiftedFactor::set_values(const CsrView<double, HostSpace>& A) {
   if (!detail::set_values(lower_, A)) return false;
   factored_ = false;
@@ -210,7 +252,7 @@ bool ShiftedFactor::factor(double sigma, double margin) {
   error_ = library_.pivots ? pivoted : std::max(pivoted, error_of_solves());
   unstable_ = !(error_ <= kCoarse * rounding);
   if (!signs->proven) return false;
-  margin_ = smallest_eigenvalue() / error_;
+  margin_ = measured_margin(pivoted, margin);
   if (!(margin_ >= margin)) return false;
   negative_ = signs->negative;
   shift_ = sigma;

@@ -16,10 +16,13 @@ namespace heddle::detail {
 /// eigenvalues. A factor is exact for a matrix that differs from this one by E. Its signs are those
 /// of A − σB if ‖E‖ is smaller than the smallest |eigenvalue|, 1/‖(S(A − σB)S)⁻¹‖. Both are
 /// estimated: ‖E‖ by residuals of solves, the norm of the inverse by inverse iteration. Where they
-/// are not far apart, there is no factor: σ is an eigenvalue to rounding, or the library is not
-/// stable for it, and another σ must be taken. Sources: Parlett, The Symmetric
-/// Eigenvalue Problem, SIAM 1998, 1.3 and 3.3 (inertia); Ericsson & Ruhe, Math. Comp. 35 (1980)
-/// 1251.
+/// are not far apart, ρ < 1 suffices for the spectral radius ρ of E (S(A − σB)S + E)⁻¹: no matrix
+/// S(A − σB)S + tE, 0 ≤ t ≤ 1, is singular then. ρ is the contraction of iterative refinement, by
+/// which it is estimated. Where neither is certain, there is no factor: σ is an eigenvalue to
+/// rounding, or the library is not stable for it, and another σ must be taken. Sources: Parlett,
+/// The Symmetric Eigenvalue Problem, SIAM 1998, 1.3 and 3.3 (inertia); Ericsson & Ruhe, Math.
+/// Comp. 35 (1980) 1251; Kato, Perturbation Theory for Linear Operators, Springer 1995, II.1
+/// (eigenvalues are continuous).
 class ShiftedFactor {
  public:
   /// Analyses the patterns. A and B are symmetric of one order and are not needed afterwards. A B
@@ -40,7 +43,8 @@ class ShiftedFactor {
   static constexpr double kCertain = 100;
 
   /// Factors A − σB in place of the shift before, unless that is σ. False if the smallest
-  /// |eigenvalue| is not `margin` times larger than ‖E‖, by default if signs are not certain.
+  /// |eigenvalue| is not `margin` times larger than ‖E‖, and ρ not as many times smaller than 1. By
+  /// default, signs are certain.
   /// Nothing can be solved then. Throws `OutOfMemory`.
   bool factor(double sigma, double margin = kCertain);
 
@@ -90,6 +94,8 @@ class ShiftedFactor {
   void multiply(const double* x, double* y) const;
   double error_of_solves();
   double smallest_eigenvalue();
+  double contraction();
+  double measured_margin(double pivoted, double wanted);
   void solve_scaled(double* X, Index columns, int steps);
 
   const FactorLibraryRow& library_;
@@ -103,7 +109,7 @@ class ShiftedFactor {
   bool factored_ = false;
   double shift_ = 0;
   double error_ = 0;   // ‖E‖
-  double margin_ = 0;  // the smallest |eigenvalue| in units of ‖E‖
+  double margin_ = 0;  // the smallest |eigenvalue| in units of ‖E‖, or 1/ρ
   Index negative_ = 0;
 };
 

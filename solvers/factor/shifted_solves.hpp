@@ -29,13 +29,14 @@ template <Scalar T, class Ctx>
 void solve_on_host(Ctx& context, ShiftedFactor& factor, ConstBlockView<T, typename Ctx::Space> X,
                    BlockView<T, typename Ctx::Space> Y);
 
-/// Solves by `indefinite_library` on the host. Blocks are copied there and back. A and B are read
-/// in this call only. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
+/// Solves by `library` on the host. Blocks are copied there and back. A and B are read in this call
+/// only. `max_bytes` limits the host memory of the factor. Throws `OutOfMemory`.
 template <Scalar T, class Ctx>
 std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    const CsrView<T, typename Ctx::Space>& A,
                                                    const CsrView<T, typename Ctx::Space>& B,
-                                                   double max_bytes);
+                                                   double max_bytes,
+                                                   const FactorLibraryRow& library);
 
 /// Solves by cuDSS, whose blocks stay in the memory of the GPU. `max_bytes` limits the device
 /// memory of the factor. `deterministic`: see `CudssSolver`. Throws `OutOfMemory`, and

@@ -15,26 +15,22 @@ namespace heddle {
 namespace {
 
 template <Scalar T>
-std::unique_ptr<detail::ShiftedSolves<T, HostContext>> make_solves(HostContext& context,
-                                                                   const CsrView<T, HostSpace>& A,
-                                                                   const CsrView<T, HostSpace>& B,
-                                                                   double max_bytes,
-                                                                   FactorLibrary library) {
+std::unique_ptr<detail::ShiftedSolves<T, HostContext>> make_solves(
+    HostContext& context, const CsrView<T, HostSpace>& A, const CsrView<T, HostSpace>& B,
+    double max_bytes, FactorLibrary library, const detail::FactorLibraryRow& on_host) {
   if (is_cudss(library)) {
     throw InvalidArgument("cuDSS factors matrices in the memory of a GPU, this one is on the host");
   }
-  return detail::host_solves<T>(context, A, B, max_bytes);
+  return detail::host_solves<T>(context, A, B, max_bytes, on_host);
 }
 
 template <Scalar T>
-std::unique_ptr<detail::ShiftedSolves<T, CudaContext>> make_solves(CudaContext& context,
-                                                                   const CsrView<T, DeviceSpace>& A,
-                                                                   const CsrView<T, DeviceSpace>& B,
-                                                                   double max_bytes,
-                                                                   FactorLibrary library) {
+std::unique_ptr<detail::ShiftedSolves<T, CudaContext>> make_solves(
+    CudaContext& context, const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
+    double max_bytes, FactorLibrary library, const detail::FactorLibraryRow& on_host) {
   const bool automatic = library == FactorLibrary::automatic;
   if (library == FactorLibrary::host || (automatic && !detail::cudss_missing().empty())) {
-    return detail::host_solves<T>(context, A, B, max_bytes);
+    return detail::host_solves<T>(context, A, B, max_bytes, on_host);
   }
   try {
     return detail::cudss_solves<T>(context, A, B, max_bytes,
@@ -42,7 +38,7 @@ std::unique_ptr<detail::ShiftedSolves<T, CudaContext>> make_solves(CudaContext& 
   } catch (const OutOfMemory&) {
     if (!automatic) throw;
   }
-  return detail::host_solves<T>(context, A, B, max_bytes);
+  return detail::host_solves<T>(context, A, B, max_bytes, on_host);
 }
 
 }  // namespace
@@ -65,13 +61,19 @@ template <Scalar T, class Ctx>
 IndefiniteInverse<T, Ctx>::~IndefiniteInverse() = default;
 
 template <Scalar T, class Ctx>
-FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
+const detail::FactorLibraryRow& IndefiniteInverse<T, Ctx>::host_library(Ctx& context) {
   if (!estimate_) {
     const PhaseScope phase(context, Phase::analysis);
     estimate_ = std::make_unique<const detail::FactorCost>(
         detail::estimated_factor_cost<T>(context, A_, B_));
   }
-  const detail::FactorLibraryRow& library = detail::indefinite_library();
+  if (needs_pivots_) return detail::indefinite_library();
+  return detail::cheapest_indefinite_library(static_cast<double>(A_.rows), estimate_->operations);
+}
+
+template <Scalar T, class Ctx>
+FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
+  const detail::FactorLibraryRow& library = host_library(context);
   const auto rows = static_cast<double>(A_.rows);
   const auto products = [&](double cost) {
     return detail::in_products<Ctx>(detail::kHostUnit<Ctx> * cost, rows,
@@ -82,11 +84,21 @@ FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
           products(library.solve * estimate_->entries)};
 }
 
+/// Whether another library is tried where one has failed: on the host one that pivots, for a factor
+/// on a GPU only if that was not stable.
+template <Scalar T, class Ctx>
+bool IndefiniteInverse<T, Ctx>::pivots_may_help() const {
+  const detail::ShiftedFactor& tried = solves_->shifted();
+  if (tried.library().on_device) return choice_ == FactorLibrary::automatic && tried.unstable();
+  return !tried.library().pivots && detail::indefinite_library().pivots;
+}
+
 template <Scalar T, class Ctx>
 bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {
   if (!solves_) {
+    const detail::FactorLibraryRow& on_host = host_library(context);
     const PhaseScope phase(context, Phase::ordering);
-    solves_ = make_solves<T>(context, A_, B_, max_bytes_, choice_);
+    solves_ = make_solves<T>(context, A_, B_, max_bytes_, choice_, on_host);
   }
   {
     const PhaseScope phase(context, Phase::factorization);
@@ -94,11 +106,9 @@ bool IndefiniteInverse<T, Ctx>::factor(Ctx& context, double sigma) {
       return !constraints_ || constraints_->factor(context, solves_->shifted());
     }
   }
-  const detail::ShiftedFactor& tried = solves_->shifted();
-  if (choice_ != FactorLibrary::automatic || !tried.unstable() || !tried.library().on_device) {
-    return false;
-  }
+  if (!pivots_may_help()) return false;
   choice_ = FactorLibrary::host;
+  needs_pivots_ = true;
   solves_.reset();
   return factor(context, sigma);
 }

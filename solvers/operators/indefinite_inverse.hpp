@@ -14,6 +14,7 @@ class ShiftedSolves;
 template <Scalar T, class Ctx>
 class ConstraintFactor;
 struct FactorCost;
+struct FactorLibraryRow;
 }  // namespace detail
 
 /// Estimates for a factor of A − σB, from the patterns of A and B alone.
@@ -29,9 +30,10 @@ struct FactorEstimate {
 /// number of eigenvalues below σ.
 ///
 /// The constructor computes nothing. On a GPU, cuDSS factors and solves where it can be loaded and
-/// the factor fits. Otherwise the host does, and blocks are copied: MUMPS where it can be loaded,
-/// else Eigen. The host takes over, too, where cuDSS is not stable for a matrix. `ShiftedFactor`
-/// describes when a factor is certain.
+/// the factor fits. Otherwise the host does, and blocks are copied: Eigen where that is estimated
+/// to be cheaper, or MUMPS cannot be loaded, else MUMPS. Eigen and cuDSS take no pivots. Where
+/// Eigen has no certain factor, and where cuDSS is not stable for a matrix, MUMPS takes over.
+/// `ShiftedFactor` describes when a factor is certain.
 template <Scalar T, class Ctx>
 class IndefiniteInverse final : public LinearOperator<T, Ctx> {
  public:
@@ -95,9 +97,13 @@ class IndefiniteInverse final : public LinearOperator<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
 
  private:
+  const detail::FactorLibraryRow& host_library(Ctx& context);
+  bool pivots_may_help() const;
+
   Matrix A_, B_;
   double max_bytes_;
   FactorLibrary choice_;
+  bool needs_pivots_ = false;                              // a library without them has failed
   std::unique_ptr<detail::ShiftedSolves<T, Ctx>> solves_;  // empty before the first factorisation
   std::unique_ptr<detail::ConstraintFactor<T, Ctx>> constraints_;  // empty without a restriction
   std::unique_ptr<const detail::FactorCost> estimate_;  // empty before the first estimate

@@ -7,6 +7,7 @@
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/factor/shifted_factor.hpp>
+#include <heddle/solvers/operators/indefinite_inverse.hpp>
 #include <limits>
 #include <random>
 #include <string>
@@ -61,6 +62,33 @@ TEST(FactorLibraries, AreDocumented) {
     EXPECT_EQ(cells[3] == "no", !row.inertia) << row.name;
     EXPECT_EQ(cells[4], row.on_device ? "GPU" : "host");
     EXPECT_EQ(cells[5], row.licence);
+  }
+}
+
+TEST(FactorLibraries, TheCheapestOneIsTaken) {
+  const std::string_view all = detail::indefinite_library().name;
+  EXPECT_EQ(detail::cheapest_indefinite_library(1000, 1e6).name, "Eigen");
+  EXPECT_EQ(detail::cheapest_indefinite_library(1000, 1e10).name, all);
+}
+
+/// Pairs ±1 of [0 1; 1 0] have no pivot of one row at σ = 0.
+TEST(IndefiniteInverse, TakesPivotsWhereTheCheapestLibraryFails) {
+  HostContext context;
+  std::vector<Triplet<double>> entries;
+  for (Index i = 0; i < 40; i += 2) {
+    entries.push_back({i, i + 1, 1});
+    entries.push_back({i + 1, i, 1});
+  }
+  const auto A = csr_from_triplets<double>(context, 40, 40, entries);
+  IndefiniteInverse<double, HostContext> inverse(A.view());
+  ASSERT_TRUE(inverse.factor(context, 0.25));
+  EXPECT_EQ(inverse.library(), "Eigen");
+  EXPECT_EQ(inverse.below(), 20);
+  const bool pivots = detail::indefinite_library().pivots;
+  EXPECT_EQ(inverse.factor(context, 0), pivots);
+  EXPECT_EQ(inverse.library(), detail::indefinite_library().name);
+  if (pivots) {
+    EXPECT_EQ(inverse.below(), 20);
   }
 }
 
@@ -177,6 +205,26 @@ TEST_P(ShiftedFactorLibraries, ThereIsNoFactorOnAnEigenvalue) {
   }
   EXPECT_FALSE(factor.factor(std::numeric_limits<double>::quiet_NaN()));
   EXPECT_FALSE(factor.factor(std::numeric_limits<double>::infinity()));
+}
+
+/// Near an eigenvalue of a large grid, ‖E‖ of a factor without pivots leaves signs open that the
+/// contraction of iterative refinement decides.
+TEST_P(ShiftedFactorLibraries, CountsAreCertainNearEigenvalues) {
+  const std::vector<Index> size = {45, 46};
+  const auto A = generate<double>(context_, {"laplace2d", size});
+  const std::vector<double> values = laplace_smallest_eigenvalues(size, A.rows());
+  constexpr double kDistance = 1e-10;
+  ShiftedFactor factor(A.view(), kIdentity, kRoomy, *GetParam());
+  int tried = 0, certain = 0;
+  for (std::size_t i = 5; i + 1 < values.size(); i += 50) {
+    if (values[i + 1] - values[i] < 3 * kDistance) continue;
+    ++tried;
+    if (!factor.factor(values[i] + kDistance)) continue;
+    ++certain;
+    EXPECT_EQ(factor.below(), static_cast<Index>(i) + 1);
+  }
+  EXPECT_GE(tried, 30);
+  EXPECT_GE(certain, 0.75 * tried) << GetParam()->name;
 }
 
 TEST_P(ShiftedFactorLibraries, SolvesAreThoseOfADenseSolve) {
