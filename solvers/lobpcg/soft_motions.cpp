@@ -212,7 +212,7 @@ bool SoftMotions<T, Ctx>::factor_beyond(StiffFactor<T, Ctx>& factor) {
   double refused = first;
   while (!factor.factor(context_, first - step)) {
     refused = first - step;
-    if (step > kNear * convergence.scale(first)) return false;
+    if (step == 0 || step > kNear * convergence.scale(first)) return false;  // 0: A is 0
     step *= kNear;
   }
   if (refused == first) return true;

@@ -10,6 +10,7 @@
 #include <heddle/solvers/lanczos/certificate/stiffness.hpp>
 #include <heddle/solvers/lanczos/constrained_pencil.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -25,6 +26,9 @@ constexpr double kShare = 0.1;
 
 /// Solves that a factor's test of certainty takes.
 constexpr double kSolvesOfTest = 5;
+
+/// The part of a gap that is counted. Its end may be an eigenvalue.
+constexpr double kPartOfGap = 0.9;
 
 template <Scalar T, class Ctx>
 class Certificate {
@@ -67,9 +71,11 @@ class Certificate {
   double norm_B() const { return problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1); }
   bool wanted();
   bool meets_stiff_rows() const;
+  double reach_of_bounds() const;
   void begin_stage();
   void prove();
   std::optional<Counted> count_at(const CountingPlace& place);
+  bool count_gap(const CountingPlace& gap);
   void find_missing(const Counted& counted, Index missing);
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
@@ -118,6 +124,22 @@ void Certificate<T, Ctx>::begin_stage() {
                   factor.operations, factor.bytes / (1024 * 1024)));
 }
 
+/// The key up to which bounds e of the errors assume no further eigenvalues: λ + ρ²/e, for ρ = ‖r‖.
+/// Without a B, as ρ is its norm in B⁻¹.
+template <Scalar T, class Ctx>
+double Certificate<T, Ctx>::reach_of_bounds() const {
+  double reach = -std::numeric_limits<double>::infinity();
+  if (problem_.B != nullptr) return reach;
+  const double norm_A = problem_.A->one_norm().value_or(0);
+  for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
+    const double value = found_.eigenvalues[j], bound = found_.error_bounds[j];
+    const double residual = found_.residuals[j] * (norm_A + std::abs(value));
+    if (residual <= bound) continue;  // it needs no gap
+    reach = std::max(reach, sign_ * value + kPartOfGap * residual * (residual / bound));
+  }
+  return reach;
+}
+
 /// The eigenvalues before `place`. Nothing if their number is not certain.
 template <Scalar T, class Ctx>
 auto Certificate<T, Ctx>::count_at(const CountingPlace& place) -> std::optional<Counted> {
@@ -132,7 +154,7 @@ void Certificate<T, Ctx>::prove() {
   const CountingPlaces places(
       keys, *std::max_element(found_.error_bounds.begin(), found_.error_bounds.end()),
       options_.tolerance > 0 ? options_.tolerance : kDefaultTolerance<T>,
-      problem_.A->one_norm().value_or(1) / norm_B());
+      problem_.A->one_norm().value_or(1) / norm_B(), reach_of_bounds());
   if (!places.usable()) {
     found_.reason += "; without error bounds the eigenvalues were not counted";
     return;
@@ -140,6 +162,10 @@ void Certificate<T, Ctx>::prove() {
   const ConstrainedPencil<T, Ctx> constraints(context_, problem_, inverse_);
   all_ = inverse_.rows() - constraints.rank();
 
+  // The farther one of two places behind the values first: a count there shows both.
+  const std::optional<CountingPlace> gap = places.gap();
+  const bool wide = gap && gap->key > places.beyond(0).key;
+  if (wide && count_gap(*gap)) return;
   std::optional<Counted> behind;
   for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
     behind = count_at(places.beyond(attempt));
@@ -151,6 +177,7 @@ void Certificate<T, Ctx>::prove() {
   if (behind && places.vague() && behind->eigenvalues > behind->place.found) {
     return find_missing(*behind, behind->eigenvalues - behind->place.found);
   }
+  if (gap && !wide && count_gap(*gap)) return;
   for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
     const std::optional<CountingPlace> place = places.before(attempt);
     const std::optional<Counted> before = place ? count_at(*place) : std::nullopt;
@@ -165,6 +192,20 @@ void Certificate<T, Ctx>::prove() {
     return find_missing(enough ? *before : *behind, missing);
   }
   found_.reason += "; the eigenvalues up to the last one could not be counted with certainty";
+}
+
+/// Whether the eigenvalues before `gap` can be counted. As many as were found are a proof. More of
+/// them refute bounds that assume none, so that they are computed, too.
+template <Scalar T, class Ctx>
+bool Certificate<T, Ctx>::count_gap(const CountingPlace& gap) {
+  const std::optional<Counted> counted = count_at(gap);
+  if (!counted || counted->eigenvalues < gap.found) return false;
+  if (counted->eigenvalues == gap.found) {
+    found_.completeness = {CompletenessMethod::inertia, true};
+  } else {
+    find_missing(*counted, counted->eigenvalues - gap.found);
+  }
+  return true;
 }
 
 /// Computes all pairs before the place of `counted`.

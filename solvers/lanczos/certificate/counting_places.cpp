@@ -29,8 +29,8 @@ constexpr double kVague = 1e-3;
 }  // namespace
 
 CountingPlaces::CountingPlaces(std::vector<double> keys, double error, double tolerance,
-                               double scale)
-    : keys_(std::move(keys)), error_(kMargin * error), scale_(scale) {
+                               double scale, double reach)
+    : keys_(std::move(keys)), error_(kMargin * error), scale_(scale), reach_(reach) {
   const double last = std::abs(keys_.back());
   constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   error_ = std::max(error_, kRounding * last);
@@ -45,6 +45,11 @@ bool CountingPlaces::vague() const noexcept {
 
 bool CountingPlaces::usable() const noexcept {
   return std::isfinite(error_) && std::isfinite(keys_.front()) && std::isfinite(keys_.back());
+}
+
+std::optional<CountingPlace> CountingPlaces::gap() const noexcept {
+  if (!(reach_ > keys_.back() + alike_) || !std::isfinite(reach_)) return std::nullopt;
+  return CountingPlace{reach_, std::ssize(keys_), true};
 }
 
 CountingPlace CountingPlaces::beyond(int attempt) const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/linalg/context/context.hpp>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -23,13 +24,20 @@ class CountingPlaces {
 
   /// `keys`: of the found values, ascending. `error`: a bound of the errors of all of them.
   /// `tolerance`: values that differ by this part of them are the same. `scale`: ‖A‖/‖B‖.
-  CountingPlaces(std::vector<double> keys, double error, double tolerance, double scale);
+  /// `reach`: the key up to which the bounds of the errors assume no eigenvalues but the found
+  /// ones.
+  CountingPlaces(std::vector<double> keys, double error, double tolerance, double scale,
+                 double reach = -std::numeric_limits<double>::infinity());
 
   /// Whether the values and their errors are finite, so that there are places.
   bool usable() const noexcept;
 
   /// Whether the values have too few digits for a place before the last one to prove anything.
   bool vague() const noexcept;
+
+  /// The end of the gap that bounds assume behind the last value. Nothing if it lies so near to
+  /// this value that eigenvalues before it are the same.
+  std::optional<CountingPlace> gap() const noexcept;
 
   /// A place behind all found values: by a part of their mean distance, or of the last value.
   CountingPlace beyond(int attempt) const noexcept;
@@ -42,6 +50,7 @@ class CountingPlaces {
   std::vector<double> keys_;
   double error_;
   double scale_;
+  double reach_;
   double alike_;  // values that differ by less are the same
   double proof_;  // a place that lies nearer to the last value proves
 };

@@ -55,5 +55,16 @@ TEST(CountingPlaces, MayLieWithinACluster) {
   EXPECT_LT(place->key, -5 + 4e-8);
 }
 
+TEST(CountingPlaces, EndTheGapOfBounds) {
+  const CountingPlaces none({1, 2}, 1e-12, 1e-8, 10);
+  EXPECT_FALSE(none.gap());
+  const CountingPlaces near({1, 2}, 1e-12, 1e-8, 10, 2 + 1e-9);
+  EXPECT_FALSE(near.gap());
+  const CountingPlaces wide({1, 2}, 1e-12, 1e-8, 10, 2.5);
+  ASSERT_TRUE(wide.gap());
+  EXPECT_EQ(wide.gap()->key, 2.5);
+  EXPECT_EQ(wide.gap()->found, 2);
+}
+
 }  // namespace
 }  // namespace heddle::detail
