@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <heddle/apps/exit_codes.hpp>
 #include <heddle/apps/program_help.hpp>
 #include <heddle/drivers/solve.hpp>
@@ -15,6 +17,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "missed_pairs/cases.hpp"
@@ -50,7 +53,7 @@ struct Board {
   std::atomic<std::int64_t> next{0};
   std::array<Count, 16> counts{};
   std::array<std::atomic<std::int64_t>, 1024> at_work{};  // the seed of each process
-  std::atomic<std::int64_t> crashed{0};
+  std::atomic<std::int64_t> crashed{0}, cut{0};
 };
 
 constexpr std::array<const char*, 5> kVerdicts{"right", "missing", "proven_missing", "beyond_bound",
@@ -135,8 +138,26 @@ void work(const Arguments& arguments, Board& board, std::size_t job) {
   }
 }
 
+/// Waits for a job. One that is still at work a minute after the last run may have begun is ended,
+/// and its run does not count. Returns the state of the process, 0 if it was ended.
+int state_of(pid_t process, const Arguments& arguments, Clock::time_point begin, Board& board) {
+  constexpr double kGrace = 60;
+  int state = 0;
+  while (waitpid(process, &state, WNOHANG) == 0) {
+    if (seconds_since(begin) > 60 * arguments.minutes + kGrace) {
+      kill(process, SIGKILL);
+      waitpid(process, &state, 0);
+      ++board.cut;
+      return 0;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return state;
+}
+
 /// Runs the jobs, each in a process of its own. One that a signal ends is a finding.
 void run_jobs(const Arguments& arguments, Board& board) {
+  const auto begin = Clock::now();
   std::vector<pid_t> processes(static_cast<std::size_t>(arguments.jobs));
   for (std::size_t job = 0; job < processes.size(); ++job) {
     processes[job] = fork();
@@ -147,8 +168,7 @@ void run_jobs(const Arguments& arguments, Board& board) {
     }
   }
   for (std::size_t job = 0; job < processes.size(); ++job) {
-    int state = 0;
-    waitpid(processes[job], &state, 0);
+    const int state = state_of(processes[job], arguments, begin, board);
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0) continue;
     ++board.crashed;
     put({{"kind", "crashed"}, {"seed", board.at_work[job].load()}, {"state", state}});
@@ -172,7 +192,8 @@ std::int64_t report(const Board& board) {
                count.refused.load(),
                1e3 * static_cast<double>(runs) / static_cast<double>(count.milliseconds + 1));
   }
-  fmt::print(stderr, "{} wrong; {} processes crashed\n", wrong, board.crashed.load());
+  fmt::print(stderr, "{} wrong; {} processes crashed, {} runs cut off\n", wrong,
+             board.crashed.load(), board.cut.load());
   return wrong;
 }
 
@@ -190,7 +211,8 @@ int main(int argc, char** argv) {
     app.add_option("--large-share", arguments.large_share,
                    "the share of problems of 1e4 rows and more")
         ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--minutes", arguments.minutes, "begin no run after these minutes");
+    app.add_option("--minutes", arguments.minutes,
+                   "begin no run after these minutes, and end a minute later");
     app.add_option("--certify", arguments.certify, "whether eigenvalues are counted")
         ->transform(CLI::CheckedTransformer(std::map<std::string, Certify>{
             {"auto", Certify::automatic}, {"inertia", Certify::inertia}, {"no", Certify::no}}));
