@@ -23,9 +23,6 @@ constexpr Index kDenseCount = 1024;
 /// the vectors that were found may be mixtures.
 constexpr double kStricter = 0.1;
 
-/// The part of values up to which their errors are to be known where rows differ much.
-constexpr double kDigits = 1e-6;
-
 /// With this many refuted claims, a dense solve follows where it may.
 constexpr Index kRefutedBefore = 2;
 
@@ -72,20 +69,14 @@ Claim NearestSolve<T, Ctx>::claim() {
   if (!verdict.confirmed() && pairs_.whole && !pairs_.reciprocal && pairs_.given.empty()) {
     verdict = verification_.improve(convergence_, inverse_);
   }
-  bool again = verification_.narrow_limits();
-  const Index lacking = again ? 0 : wanted_ - std::ssize(verification_.best(wanted_));
-  if (lacking > 0 && std::ssize(pairs_.leading) > further_) {
-    further_ = 2 * std::ssize(pairs_.leading);
-    again = true;
-  }
-  if (again) {
+  if (verification_.choose_again(wanted_)) {
     next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
     return Claim::none;
   }
-  if (lacking > 0) return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
-  // Where rows differ much, the values of a dense solve have more digits.
-  const double digits = std::max(kDigits, options_.tolerance);
-  if (inverse_.graded() && !verification_.have_digits(digits) && !give_up()) return Claim::none;
+  if (verification_.lacks_pairs(wanted_)) {
+    return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
+  }
+  if (verification_.lacks_digits() && !give_up()) return Claim::none;
   if (!verdict.confirmed()) {
     const bool may_pass = verdict.residuals && convergence_.bounds_values();
     lenient_ =

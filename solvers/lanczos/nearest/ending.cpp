@@ -60,11 +60,17 @@ bool NearestSolve<T, Ctx>::stagnated() {
   if (pairs_.whole || next_ != AfterNearest::thick_restart) return false;
   if (!stagnation_.stagnated(result_.iterations, worst_, convergence_.noise_floor())) return false;
   if (std::ssize(pairs_.leading) < missing_.awaited(wanted_)) return give_up();
-  if (!verification_.measure_best(convergence_, true).confirmed()) {
+  const Verdict verdict = verification_.measure_best(convergence_, true);
+  if (verification_.choose_again(wanted_)) {
+    stagnation_.restart(result_.iterations);
+    return false;
+  }
+  if (verification_.lacks_pairs(wanted_)) return give_up();
+  if (verification_.lacks_digits() && !give_up()) return false;
+  if (!verdict.confirmed()) {
     lenient_ = verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) return give_up();
   }
-  if (std::ssize(verification_.best(wanted_)) < wanted_) return give_up();
   if (!count()) return next_ == AfterNearest::thick_restart && give_up();
   engine_.end(SolveStatus::converged, "all pairs converged and passed verification");
   return true;

@@ -213,8 +213,8 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
     if (first < value && value < last && !pairs_.target.has(value) && settled(j)) --most_on_side;
   }
   wanted_ = std::min(wanted_, std::max<Index>(0, most_on_side));
-  const Index most =
-      std::min(missing_.awaited(wanted_) + further_, s_->shape.pairs - std::ssize(pairs_.locked));
+  const Index most = std::min(missing_.awaited(wanted_) + pairs_.further,
+                              s_->shape.pairs - std::ssize(pairs_.locked));
   if (std::ssize(pairs_.leading) > most) pairs_.leading.resize(static_cast<std::size_t>(most));
   return true;
 }

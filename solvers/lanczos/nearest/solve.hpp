@@ -96,7 +96,6 @@ class NearestSolve {
   NearestVerification<T, Ctx> verification_;
   NearestShift<T, Ctx> shift_;
   Index wanted_ = 0;   // pairs of the result
-  Index further_ = 0;  // pairs chosen in addition, as measured values lie beyond a limit
   Index refuted_ = 0;  // claims
   MissingPairs missing_;
   double strictness_ = 1;

@@ -24,6 +24,9 @@ constexpr Index kMostSearches = 8;
 template <Scalar T>
 constexpr double kApart = sizeof(T) == sizeof(double) ? 10 : 2;
 
+/// The part of values up to which their errors are to be known where rows differ much.
+constexpr double kDigits = 1e-6;
+
 /// Rounding errors of a basis, in units of ε‖F‖.
 constexpr double kRoundings = 30;
 
@@ -319,11 +322,13 @@ double NearestVerification<T, Ctx>::error(std::size_t place) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestVerification<T, Ctx>::have_digits(double part) const {
+bool NearestVerification<T, Ctx>::lacks_digits() const {
+  if (!F_->inverse().graded()) return false;
+  const double digits = std::max(kDigits, pairs_.target.tolerance);
   for (std::size_t j = 0; j < values_.size(); ++j) {
-    if (!(error(j) <= part * std::abs(values_[j]))) return false;
+    if (!(error(j) <= digits * std::abs(values_[j]))) return true;
   }
-  return true;
+  return false;
 }
 
 template <Scalar T, class Ctx>
@@ -336,15 +341,18 @@ double NearestVerification<T, Ctx>::rounding(std::size_t place) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestVerification<T, Ctx>::narrow_limits() {
-  bool narrowed = false;
+bool NearestVerification<T, Ctx>::choose_again(Index wanted) {
+  bool again = false;
   for (std::size_t j = 0; j < values_.size(); ++j) {
-    narrowed = narrow_limit(values_[j], error(j)) || narrowed;
+    again = narrow_limit(values_[j], error(j)) || again;
   }
-  return narrowed;
+  const auto leading = std::ssize(pairs_.leading);
+  if (again || !lacks_pairs(wanted) || leading <= pairs_.further) return again;
+  pairs_.further = 2 * leading;
+  return true;
 }
 
-/// The same for one value.
+/// Narrows `Target::noise` if it lets in a value that lies beyond a limit. Whether it has.
 template <Scalar T, class Ctx>
 bool NearestVerification<T, Ctx>::narrow_limit(double value, double error) {
   Target& target = pairs_.target;

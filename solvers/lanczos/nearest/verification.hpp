@@ -67,6 +67,7 @@ struct NearestPairs {
   std::vector<BoundedValue> locked{};  ///< of the locked vectors
   std::vector<double> ritz_values{};   ///< λ of the Ritz pairs of the basis
   std::vector<Index> leading{};        ///< Ritz pairs on the wanted side, nearest first
+  Index further = 0;                   ///< of these, as measured values lie beyond a limit
   Index count = 0;                     ///< columns of X with pairs
   bool whole = false;                  ///< whether the basis spans the range of B
   bool verified = false;               ///< whether X holds the pairs of the last cycle
@@ -131,12 +132,17 @@ class NearestVerification {
   /// `NearbyShifts`. Measures and judges them again. `inverse`, that of F, is factored elsewhere.
   Verdict improve(const EigenConvergence& convergence, IndefiniteInverse<T, Ctx>& inverse);
 
-  /// Narrows `Target::noise` where measured values that it lets in lie beyond a limit by far more
-  /// than their errors. Whether it has.
-  bool narrow_limits();
+  /// Whether leading pairs are to be chosen again. Narrows `Target::noise` where measured values
+  /// that it lets in lie beyond a limit by far more than their errors. Where others leave fewer
+  /// than `wanted`, more than these become leading.
+  bool choose_again(Index wanted);
 
-  /// Whether the bound of each measured value is at most this part of it.
-  bool have_digits(double part) const;
+  /// Whether fewer than `wanted` measured values lie between the limits.
+  bool lacks_pairs(Index wanted) const { return std::ssize(best(wanted)) < wanted; }
+
+  /// Whether rows differ much, and the error of a measured value may exceed 10⁻⁶ of it and the
+  /// tolerance.
+  bool lacks_digits() const;
 
   /// The bound of the error of the measured value at this place.
   double error(std::size_t place) const;
