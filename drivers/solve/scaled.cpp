@@ -15,9 +15,6 @@
 namespace heddle::detail {
 namespace {
 
-/// Values of graded problems have these digits, unless the tolerance asks for fewer.
-constexpr double kDigits = 1e-6;
-
 /// 2^exponent E A E. No `rows`: E = I.
 Matrix scaled(HostContext& context, const Matrix& A, int exponent,
               const std::vector<int>& rows = {}) {
@@ -295,7 +292,7 @@ double take_given_residuals(HostContext& context, const Problem& given, const Re
 
 void require_digits(const Request& request, Solution& solution, double smallest) {
   const bool single = request.precision == Precision::single;
-  const double digits = single ? 1 : std::max(kDigits, tolerance_of(request));
+  const double digits = single ? 1 : std::max(kSixDigits, tolerance_of(request));
   for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {
     const double lambda = solution.eigenvalues[j];
     const double bound = solution.error_bounds[j];

@@ -12,9 +12,6 @@ constexpr double kSettled = 0.01;
 /// This is the share of the noise floor of residuals that counts as rounding of a value.
 constexpr double kValueNoise = 0.1;
 
-/// The share of a value up to which its error is accepted where no iteration improves it any more.
-constexpr double kDigitsAtRounding = 1e-6;
-
 /// The size of the rows where a vector lives counts this many times, because it is a mean that is
 /// below the size of the largest of these rows.
 constexpr double kRowsOfVector = 10;
@@ -87,13 +84,13 @@ bool EigenConvergence::leaves_digits(double lambda, double bound, double most, d
                                      double b) const noexcept {
   const double size = std::abs(lambda);
   const double explained = std::min(most * size, noise_floor() * (kRowsOfVector * a + size * b));
-  return bound <= std::max({kDigitsAtRounding * size, tolerance_ * size, explained});
+  return bound <= std::max({kSixDigits * size, tolerance_ * size, explained});
 }
 
 bool EigenConvergence::value_passes(double lambda, double bound, double rounding,
                                     double factor) const noexcept {
   if (!bounds_values()) return true;
-  const double digits = leniency_ > 1 ? std::max(tolerance_, kDigitsAtRounding) : tolerance_;
+  const double digits = leniency_ > 1 ? std::max(tolerance_, kSixDigits) : tolerance_;
   return bound <= std::max(factor * digits * std::abs(lambda), rounding);
 }
 

@@ -22,6 +22,10 @@ double orthogonality_limit(double size) noexcept {
   return std::max(kOrthogonalityLimit<T>, kRoundings * size);
 }
 
+/// Six digits: the part of a value that the bound of its error may be where rounding, or the
+/// method, gives no more, unless the tolerance is larger.
+inline constexpr double kSixDigits = 1e-6;
+
 /// The convergence criterion of an eigenproblem, with the norms of its operators. Residual norms
 /// here are ‖A x − λ B x‖₂ / ‖x‖₂.
 class EigenConvergence {

@@ -11,9 +11,6 @@ namespace {
 template <Scalar T>
 constexpr double kZero = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// The relative error above which a value counts as having no digits.
-constexpr double kDigits = 1e-6;
-
 template <Scalar T>
 bool orthonormal(const TripletErrors& errors) noexcept {
   return errors.orthogonality <= kOrthogonalityLimit<T>;
@@ -86,7 +83,7 @@ bool TripletCriterion<T>::has_digits(const TripletErrors& errors, Index triplet)
   if (criterion_ != Criterion::eigenvalue) return true;
   const auto j = static_cast<std::size_t>(triplet);
   return errors.bounds[j] + errors.resolutions[j] <=
-         std::max(std::max(tolerance_, kDigits) * errors.values[j], noise_floor(errors.norm));
+         std::max(std::max(tolerance_, kSixDigits) * errors.values[j], noise_floor(errors.norm));
 }
 
 template <Scalar T>

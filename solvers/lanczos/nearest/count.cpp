@@ -70,7 +70,7 @@ Claim NearestSolve<T, Ctx>::claim() {
     verdict = verification_.improve(convergence_, inverse_);
   }
   if (verification_.choose_again(wanted_)) {
-    next_ = pairs_.whole ? AfterNearest::whole_space : AfterNearest::thick_restart;
+    next_ = AfterNearest::choose_again;
     return Claim::none;
   }
   if (verification_.lacks_pairs(wanted_)) {

@@ -62,6 +62,7 @@ bool NearestSolve<T, Ctx>::stagnated() {
   if (std::ssize(pairs_.leading) < missing_.awaited(wanted_)) return give_up();
   const Verdict verdict = verification_.measure_best(convergence_, true);
   if (verification_.choose_again(wanted_)) {
+    next_ = AfterNearest::choose_again;
     stagnation_.restart(result_.iterations);
     return false;
   }
@@ -115,7 +116,7 @@ void NearestSolve<T, Ctx>::solve_whole() {
   do {
     const AfterNearest again = std::exchange(next_, AfterNearest::thick_restart);
     if (again == AfterNearest::move_shift && !shift_.move(s_->ritz)) return;
-    if (again == AfterNearest::whole_space && !shift_.factor_again()) return;
+    if (again == AfterNearest::choose_again && !shift_.factor_again()) return;
     s_->basis.reset(measured_.B, options_.seed);
     s_->basis.set_whole(context_, space.V(), space.project(context_, *F_));
     ritz();
@@ -131,7 +132,7 @@ void NearestSolve<T, Ctx>::solve_whole() {
       if (wanted_ == 0) return end_without_pairs();
       engine_.finish_iteration(*this, "solved as a dense problem");
       if (engine_.ended()) return;
-      if (next_ == AfterNearest::whole_space) continue;
+      if (next_ == AfterNearest::choose_again) continue;
       near = shift_.spoils(s_->ritz, wanted_) && moves++ < kMostMoves;
     }
     if (near) next_ = AfterNearest::move_shift;

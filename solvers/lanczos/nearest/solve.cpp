@@ -269,6 +269,7 @@ void NearestSolve<T, Ctx>::restart() {
       return grow();
     case AfterNearest::whole_space:
       return solve_whole();
+    case AfterNearest::choose_again:
     case AfterNearest::thick_restart:
       return thick_restart();
   }

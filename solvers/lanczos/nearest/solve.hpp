@@ -13,11 +13,12 @@ namespace heddle::detail {
 /// What may follow a cycle.
 enum class AfterNearest {
   thick_restart,
-  grow,         ///< new start with a larger basis, because the leading pairs do not settle
-  search,       ///< a random block searches for pairs that the count shows to be missing
-  whole_space,  ///< a dense solve, because the pairs do not converge, or its pairs chosen again
-  move_shift,   ///< new start with another s, because s is so near to an eigenvalue that rounding
-                ///< spoils other pairs
+  grow,          ///< new start with a larger basis, because the leading pairs do not settle
+  search,        ///< a random block searches for pairs that the count shows to be missing
+  choose_again,  ///< thick restart, or the same dense solve, with other leading pairs
+  whole_space,   ///< a dense solve, because the pairs do not converge
+  move_shift,    ///< new start with another s, because s is so near to an eigenvalue that rounding
+                 ///< spoils other pairs
 };
 
 /// One solve of `nearest_eigenpairs`. The loop in `run` consists of the steps declared here.

@@ -24,9 +24,6 @@ constexpr Index kMostSearches = 8;
 template <Scalar T>
 constexpr double kApart = sizeof(T) == sizeof(double) ? 10 : 2;
 
-/// The part of values up to which their errors are to be known where rows differ much.
-constexpr double kDigits = 1e-6;
-
 /// Rounding errors of a basis, in units of ε‖F‖.
 constexpr double kRoundings = 30;
 
@@ -324,7 +321,7 @@ double NearestVerification<T, Ctx>::error(std::size_t place) const {
 template <Scalar T, class Ctx>
 bool NearestVerification<T, Ctx>::lacks_digits() const {
   if (!F_->inverse().graded()) return false;
-  const double digits = std::max(kDigits, pairs_.target.tolerance);
+  const double digits = std::max(kSixDigits, pairs_.target.tolerance);
   for (std::size_t j = 0; j < values_.size(); ++j) {
     if (!(error(j) <= digits * std::abs(values_[j]))) return true;
   }
