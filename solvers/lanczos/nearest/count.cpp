@@ -91,7 +91,8 @@ Claim NearestSolve<T, Ctx>::claim() {
 
 /// Whether the counted eigenvalues are those that were found, or cannot be counted. If not, a
 /// search for the others is next, or the iteration goes on, as in a cluster that is not resolved:
-/// other eigenvalues may lie just beyond the ends of the count.
+/// other eigenvalues may lie just beyond the ends of the count. A solve that is asked to stop
+/// before it has counted ends without the proof, so not as converged.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::count() {
   std::vector<double> found;
@@ -107,7 +108,7 @@ bool NearestSolve<T, Ctx>::count() {
                           ? CountedInterval{options_.lower, options_.upper}
                           : interval_to_count(target, found, verification_.others(), part, wider);
     if (!ends) return proven_ = true;
-    if (engine_.stop_requested()) return true;
+    if (engine_.stop_requested()) return engine_.end_as_requested(), false;
     engine_.begin_stage("counting eigenvalues");
     const std::optional<LimitCounts> counts =
         counts_at<T, Ctx>(context_, inverse_, options_, *ends);

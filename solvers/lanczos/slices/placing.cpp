@@ -57,6 +57,7 @@ std::optional<typename SliceSolve<T, Ctx>::Counted> SliceSolve<T, Ctx>::count_ou
     if (inverse_.factor(context_, at)) return Counted{at, inverse_.below()};
     step = step == 0 ? kFirstDistance * unit : kDistanceGrowth * step;
   }
+  if (engine_.stop_requested()) return engine_.end_as_requested(), std::nullopt;
   end_with(SolveStatus::breakdown,
            fmt::format("A - sigma B has no certain factor by {} for any number near sigma = {:g}",
                        inverse_.library(), end));

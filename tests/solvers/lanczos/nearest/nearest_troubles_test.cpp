@@ -6,9 +6,11 @@
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Pencils with eigenvalues in closed form that are hard to find near a number.
@@ -62,7 +64,7 @@ class NearestTroubles : public testing::Test {
   }
 
   EigenResult<double, HostSpace> solve(const Matrix& A, const Matrix& B, double sigma, Index nev,
-                                       Side side = Side::both) {
+                                       Side side = Side::both, const Monitor& monitor = {}) {
     SparseOperator<double, HostContext> stiffness(context_, A.view());
     std::optional<SparseOperator<double, HostContext>> mass;
     if (B.rows() > 0) mass.emplace(context_, B.view());
@@ -74,7 +76,7 @@ class NearestTroubles : public testing::Test {
     options.sigma = sigma;
     options.nev = nev;
     options.limit_to(side);
-    return nearest_eigenpairs<double, HostContext>(context_, problem, inverse, options);
+    return nearest_eigenpairs<double, HostContext>(context_, problem, inverse, options, monitor);
   }
 
   /// Expects `values`, ascending, within `error`, all converged and proven.
@@ -291,6 +293,32 @@ TEST_F(NearestTroubles, AnIndefiniteMassIsRefused) {
   std::vector<double> masses(40, 1.0);
   masses[17] = -1e-3;
   EXPECT_EQ(solve(diagonal(numbers(40)), diagonal(masses), 3.5, 2).status, SolveStatus::indefinite);
+}
+
+/// A request to stop that comes at any moment: what ends then is not converged without its proof,
+/// and not a breakdown, even if no factorisation has succeeded.
+TEST_F(NearestTroubles, AStopIsNoBreakdown) {
+  std::vector<double> values = numbers(300), masses(300, 1);
+  const auto stopped_at = [&](Index last, Index& events) {
+    events = 0;
+    Monitor monitor;
+    monitor.stage = [&](std::string_view) { ++events; };
+    monitor.stop = [&] { return ++events >= last; };
+    return solve(diagonal(values), diagonal(masses), 3.6, 2, Side::both, monitor);
+  };
+  for (const bool singular : {false, true}) {
+    if (singular) values[10] = masses[10] = 0;
+    Index all = 0;
+    const auto whole = stopped_at(std::numeric_limits<Index>::max(), all);
+    EXPECT_EQ(whole.status, singular ? SolveStatus::breakdown : SolveStatus::converged);
+    EXPECT_GE(all, 2);
+    for (Index last = 1, events = 0; last <= all; ++last) {
+      const auto result = stopped_at(last, events);
+      const bool proven = result.status == SolveStatus::converged && result.completeness.proven;
+      EXPECT_TRUE(result.status == SolveStatus::interrupted || proven)
+          << last << " of " << all << ": " << result.reason;
+    }
+  }
 }
 
 /// Penalties leave the digits of values near σ.

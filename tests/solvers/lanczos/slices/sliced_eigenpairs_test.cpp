@@ -321,6 +321,27 @@ TEST_F(SlicedEigenpairs, AStoppedSolveKeepsThePairsSoFar) {
   }
 }
 
+/// A request to stop that comes at any moment, also before a slice is counted.
+TEST_F(SlicedEigenpairs, AStopIsNoBreakdown) {
+  const Matrix A = generate<double>(context_, {"laplace2d", {20, 20}});
+  const auto stopped_at = [&](Index last, Index& events) {
+    events = 0;
+    Monitor monitor;
+    monitor.stage = [&](std::string_view) { ++events; };
+    monitor.stop = [&] { return ++events >= last; };
+    return solve(A, none_, interval(1.2, 2, 400), monitor);
+  };
+  Index all = 0;
+  const Result whole = stopped_at(std::numeric_limits<Index>::max(), all);
+  ASSERT_EQ(whole.status, SolveStatus::converged) << whole.reason;
+  for (Index last = 1, events = 0; last <= all; ++last) {
+    const Result result = stopped_at(last, events);
+    const bool proven = result.status == SolveStatus::converged && result.completeness.proven;
+    EXPECT_TRUE(result.status == SolveStatus::interrupted || proven)
+        << last << " of " << all << ": " << result.reason;
+  }
+}
+
 TEST_F(SlicedEigenpairs, LimitsEndASolve) {
   const Matrix A = generate<double>(context_, {"laplace3d", {11, 11, 11}});
   IntervalOptions options = interval(1.2, 4, 1331);
