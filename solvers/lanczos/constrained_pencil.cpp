@@ -1,5 +1,6 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/constraint_basis.hpp>
 #include <heddle/solvers/lanczos/constrained_pencil.hpp>
 
 namespace heddle::detail {
@@ -12,11 +13,10 @@ ConstrainedPencil<T, Ctx>::ConstrainedPencil(Ctx& context, const EigenProblem<T,
   if (given.cols() == 0) return;
   Y_ = MultiVector<T, Space>(context, given.rows(), given.cols());
   if (problem.B != nullptr) BY_ = MultiVector<T, Space>(context, given.rows(), given.cols());
-  copy<T>(context, given, Y_.view());
   Orthogonalizer<T, Ctx> orthogonalizer(context, given.cols(), 0);
   OrthoCounts counts;
-  made_ = make_orthonormal<T, Ctx>(context, orthogonalizer, problem.B, {}, Y_.view(),
-                                   problem.B != nullptr ? BY_.view() : Y_.view(), counts);
+  made_ = orthonormal_constraints<T, Ctx>(context, orthogonalizer, problem.B, given, Y_.view(),
+                                          problem.B != nullptr ? BY_.view() : Y_.view(), counts);
   inverse.constrain(context, basis().BQ);
 }
 

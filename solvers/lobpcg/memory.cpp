@@ -47,6 +47,7 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
   const double columns = (pencil ? 3 : 2) * padded(space)     // S, A S, B S
                          + (pencil ? 2 : 1) * padded(locked)  // Y, B Y
                          + padded(options.nev)                // the result
+                         + 2 * padded(constraints)            // while they are made orthonormal
                          + 3 * padded(2) + padded(4)          // of the search
                          + detail::error_norm_columns(pencil, scalar_size);
   const auto order = static_cast<double>(space);
@@ -57,7 +58,7 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
   const double small = 11 * order * order                 // H, Z, N, C, SᵀAS and SᵀBS
                        + 6 * pairs * pairs                // of the verification
                        + 3 * width * (basis + 2 * width)  // of the orthogonalisation
-                       + given * order                    // multipliers
+                       + given * (order + 2 * given)      // multipliers, and R of the constraints
                        + detail::ScaledConstraints<double, HostContext>::size(
                              given, detail::LobpcgBlocks<double, HostContext>::kSearchWidth) +
                        detail::SpanRitz<double, HostContext>::size(kSearched);

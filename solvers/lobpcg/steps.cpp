@@ -3,7 +3,7 @@
 #include <concepts>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
-#include <heddle/solvers/iteration/orthonormal_block.hpp>
+#include <heddle/solvers/iteration/constraint_basis.hpp>
 #include <heddle/solvers/lobpcg/solve.hpp>
 #include <utility>
 
@@ -49,8 +49,11 @@ Index LobpcgSolve<T, Ctx>::start() {
   if (resumed) return std::ssize(result_.history);
   blocks_.reset();
   if (const Index c = problem_.constraints.cols(); c > 0) {
-    copy(context_, problem_.constraints, blocks_.Y(0, c));
-    constraints_ = make_orthonormal(blocks_.Y(0, c), blocks_.BY(0, c), {});
+    const OrthonormalBlock made = orthonormal_constraints<T, Ctx>(
+        context_, s_.orthogonalizer, problem_.B, problem_.constraints, blocks_.Y(0, c),
+        blocks_.BY(0, c), result_.orthogonalization);
+    end_if_lost(engine_, made);
+    constraints_ = made.rank;
     blocks_.set_locked(constraints_);
     constrained_A_.set_rank(constraints_);
   }
