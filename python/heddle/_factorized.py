@@ -41,7 +41,8 @@ class Factorized:
         self._shape = operand.shape
         with self._callers_names(operand, mass):
             self._core = _core.Factorized(operand.core, None if mass is None else mass.core)
-        self._core.factor(shift)
+        self._label = "A - {:g} I" if mass is None else "A - {:g} M"
+        self._factor(shift, "")
 
     @staticmethod
     def _callers_names(A: Operand, M: Operand | None = None) -> Any:
@@ -53,6 +54,14 @@ class Factorized:
             return "; scipy.sparse.linalg.splu takes unsymmetric matrices"
 
         return callers_names(_NAMES, way_out)
+
+    def _factor(self, shift: float, after: str) -> None:
+        """Factors. `after`: what is said of the factor before where this fails."""
+        try:
+            self._core.factor(shift)
+        except np.linalg.LinAlgError as error:
+            label = "A" if shift == 0 else self._label.format(shift)
+            raise np.linalg.LinAlgError(f"{label}, by {self.library}: {error}{after}") from None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,24 +85,32 @@ class Factorized:
         return self._core.inertia
 
     def __call__(self, b: Any) -> np.ndarray:
-        """The x with (A - sigma M) x = b, of the shape of b, (n,) or (n, m)."""
+        """The x with (A - sigma M) x = b, of the shape of b, (n,) or (n, m). An x beyond the range of
+        numbers is an OverflowError."""
         b = listed(b, "b")
         rhs, scalar = block(b, "b", self._shape[0])
         if not isinstance(rhs, np.ndarray):
             raise TypeError("b lies in the memory of a GPU; here it must be in host memory")
-        x = self._core.solve(rhs).astype(np.promote_types(self._dtype, scalar), copy=False)
+        with np.errstate(over="ignore"):  # in single precision
+            x = self._core.solve(rhs).astype(np.promote_types(self._dtype, scalar), copy=False)
+        for j in np.flatnonzero(~np.isfinite(x).all(axis=0))[:1]:
+            raise OverflowError(
+                f"the solution of column {j} leaves the range of {x.dtype} numbers: scale A or b"
+            )
         return x.reshape(np.shape(b))
 
     def refactor(self, A: Any = None, *, sigma: Any = None) -> None:
         """Factors another A, another sigma, or both, in the order of the rows that the first matrices
-        have got. A has entries where A or M had some: others are a ValueError. M stays."""
+        have got. A has entries where A or M had some: others are a ValueError, and nothing changes. M
+        stays. After a numpy.linalg.LinAlgError there is no factor until the next `refactor`, which
+        begins with the A that was passed last."""
         shift = self.sigma if sigma is None else _real(sigma)
         if A is not None:
             operand = _stored(A, "A")
             with self._callers_names(operand):
                 self._core.set_values(operand.core)
             self._dtype = np.promote_types(self._dtype, operand.dtype)
-        self._core.factor(shift)
+        self._factor(shift, "; the factor before is gone, the next refactor makes another")
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a factorisation cannot be pickled or copied: factorise the matrix there")

@@ -195,6 +195,33 @@ def _check_2d(A: Any, name: str) -> None:
         raise ValueError(f"{name} has {len(A.shape)} dimensions, a matrix has 2")
 
 
+def _check_compressed(A: Any, name: str) -> None:
+    """Refuses a matrix by rows or columns whose numbers SciPy would follow beyond its arrays."""
+    if A.format not in ("csr", "csc"):
+        return
+    (lines, places), line, place = A.shape, "row", "column"
+    if A.format == "csc":
+        lines, places, line, place = places, lines, place, line
+    offsets, entries = A.indptr, min(len(A.indices), len(A.data))
+    if offsets.shape != (lines + 1,):
+        raise ValueError(f"{name}: indptr has {offsets.size} numbers, {lines} {line}s take {lines + 1}")
+    if offsets[0] != 0:
+        raise ValueError(f"{name}: {line} offsets begin with {offsets[0]}, not 0")
+    for i in np.flatnonzero(offsets[1:] < offsets[:-1])[:1]:
+        raise ValueError(
+            f"{name}: {line} {i} ends at offset {offsets[i + 1]}, but begins at {offsets[i]}"
+        )
+    if offsets[-1] > entries:
+        raise ValueError(f"{name}: {line} offsets end with {offsets[-1]}, there are {entries} entries")
+    indices = A.indices[: offsets[-1]]
+    if indices.size and not (indices.min() >= 0 and indices.max() < places):
+        k = np.flatnonzero((indices < 0) | (indices >= places))[0]
+        i = np.searchsorted(offsets, k, side="right") - 1
+        raise ValueError(
+            f"{name}: {line} {i} has {place} {indices[k]} where 0 to {places - 1} can stand"
+        )
+
+
 def stored(A: Any, name: str, symmetric: bool = False) -> Any:
     """A as a sparse array of SciPy whose rows are sorted, without duplicates. Of a symmetric A the
     columns are as good as the rows, so CSC needs no conversion. The caller's A is never changed."""
@@ -204,6 +231,7 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
     A = _without_pandas(A, name)
     if sp.issparse(A):
         _check_2d(A, name)
+        _check_compressed(A, name)
         A = _as_doubles(A, name)
         if A.format == "csc" and symmetric and A.shape[0] == A.shape[1]:
             A = A.T

@@ -123,7 +123,8 @@ def test_a_singular_matrix_is_an_error_of_numpy():
         with pytest.raises(np.linalg.LinAlgError, match="the matrix is singular to rounding"):
             heddle.factorized(A)
     F = heddle.factorized(path_laplacian(50))
-    with pytest.raises(np.linalg.LinAlgError):
+    gone = "the matrix is singular to rounding.*; the factor before is gone, the next refactor makes"
+    with pytest.raises(np.linalg.LinAlgError, match=rf"A - 0\.0\d+ I, by {F.library}: {gone}"):
         F.refactor(sigma=path_eigenvalues(50)[3])
     with pytest.raises(ValueError, match="there is no factor to solve with"):
         F(np.ones(50))
@@ -131,6 +132,31 @@ def test_a_singular_matrix_is_an_error_of_numpy():
         F.inertia  # noqa: B018
     F.refactor(sigma=0)
     assert F.inertia == (0, 0, 50)
+
+
+def test_a_failed_refactor_says_what_is_there():
+    M = mass_matrix(50)
+    F = heddle.factorized(path_laplacian(50), M=M, sigma=-1)
+    singular = sp.csr_array(2.0 * M)
+    with pytest.raises(np.linalg.LinAlgError, match=f"A - 2 M, by {F.library}: .*factor before is gone"):
+        F.refactor(singular, sigma=2)
+    F.refactor(sigma=1)  # 2 M - M
+    assert backward_error(M, F(np.ones(50)), np.ones(50)) < 20
+    with pytest.raises(np.linalg.LinAlgError, match=f"^A, by {F.library}: the matrix is singular"):
+        heddle.factorized(np.ones((4, 4)))
+
+
+def test_solutions_beyond_the_range_of_numbers():
+    A, b = np.diag([1e-200, 1.0, 2.0]), np.ones((3, 4))
+    F = heddle.factorized(A)
+    for size in (1e150, 1e250, 1e300):
+        b[0, 2] = size
+        with pytest.raises(OverflowError, match="column 2 leaves the range of float64 numbers: scale"):
+            F(b)
+    with pytest.raises(OverflowError, match="column 0 leaves"):
+        F(b[:, 2])
+    with pytest.raises(OverflowError, match="range of float32 numbers"):
+        heddle.factorized(np.diag([1e-30, 1]).astype(np.float32))(np.float32([1e30, 1]))
 
 
 def test_signs_that_are_not_certain_leave_solves():

@@ -1,5 +1,6 @@
 """What may be passed as a matrix or a block, and what is copied of it."""
 
+import re
 import resource
 import sys
 import types
@@ -105,6 +106,45 @@ def test_wide_indices_are_converted():
     A = path_laplacian(100)
     A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
     np.testing.assert_allclose(smallest(A), path_eigenvalues(100)[:3], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("part", "place", "number", "message"),
+    [
+        ("indptr", 0, 1, "{} offsets begin with 1, not 0"),
+        ("indptr", 3, 1, "{} 2 ends at offset 1, but begins at 5"),
+        ("indptr", 2, -5, "{} 1 ends at offset -5, but begins at 2"),
+        ("indptr", -1, 40, "{} offsets end with 40, there are 16 entries"),
+        ("indptr", slice(2), [], "indptr has 5 numbers, 6 {}s take 7"),
+        ("indices", 4, 17, "{} 1 has {other} 17 where"),
+        ("indices", 4, -1, "{} 1 has {other} -1 where"),
+    ],
+)
+@pytest.mark.parametrize("scalar", [float, int])
+def test_broken_compressed_matrices_are_refused(part, place, number, message, scalar):
+    def broken(kind):
+        A = path_laplacian(6).astype(scalar).asformat(kind)
+        numbers = np.array(getattr(A, part))
+        if isinstance(place, slice):
+            numbers = numbers[2:]
+        else:
+            numbers[place] = number
+        setattr(A, part, numbers)
+        return A
+
+    for kind, line in [("csr", "row"), ("csc", "column")]:
+        other = "column" if line == "row" else "row"
+        text = re.escape(message.format(line, other=other))
+        for solve in (
+            heddle.factorized,
+            lambda A: heddle.eigsh(A, 2),
+            lambda A: heddle.svds(A, 2),
+            lambda A: heddle.cg(A, np.ones(6)),
+        ):
+            with pytest.raises(ValueError, match=f"A: {text}"):
+                solve(broken(kind))
+        with pytest.raises(ValueError, match=f"M: {text}"):
+            heddle.factorized(path_laplacian(6), M=broken(kind))
 
 
 def test_peak_memory_of_a_large_matrix():
