@@ -9,6 +9,7 @@
 #include <drivers/springs.hpp>
 #include <heddle/drivers/problem/request_values.hpp>
 #include <heddle/drivers/solve.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -160,6 +161,44 @@ TEST(Nearest, SinglePrecisionWithoutADigitIsNotConverged) {
       << single.reason;
   const Solution twice = solve(problem, {.nev = 2, .sigma = 1e-3});
   EXPECT_EQ(twice.status, SolveStatus::converged) << twice.reason;
+}
+
+/// Distances from σ of which single precision has no digits, of values on a diagonal in any order,
+/// between σ and one beyond it. Double precision finds the nearest ones.
+TEST(Nearest, DistancesThatSinglePrecisionDoesNotResolve) {
+  constexpr Index kValues = 40;
+  HostContext context;
+  for (const double sigma : {1e10, -1e10, 1e8, 1e5}) {
+    std::vector<Triplet<double>> entries;
+    std::vector<double> exact;
+    for (Index i = 0; i < kValues; ++i) {
+      const double value = 1 + static_cast<double>(17 * i % kValues) / 64;
+      entries.push_back({i, i, value});
+      exact.push_back(value);
+    }
+    entries.push_back({kValues, kValues, std::copysign(0x1p45, sigma)});
+    std::sort(exact.begin(), exact.end(),
+              [&](double a, double b) { return std::abs(a - sigma) < std::abs(b - sigma); });
+    exact.resize(3);
+    std::sort(exact.begin(), exact.end());
+    Problem problem;
+    problem.A = Matrix(csr_from_triplets<double>(context, kValues + 1, kValues + 1, entries));
+    for (const Precision precision : {Precision::full, Precision::single}) {
+      const Solution solution = solve(problem, {.nev = 3, .sigma = sigma, .precision = precision});
+      const bool found = solution.status == SolveStatus::converged;
+      EXPECT_TRUE(found || precision == Precision::single) << solution.reason;
+      if (!found) {
+        EXPECT_EQ(solution.status, SolveStatus::stagnated) << solution.reason;
+        EXPECT_NE(solution.reason.find("double precision may"), std::string::npos)
+            << solution.reason;
+        continue;
+      }
+      ASSERT_EQ(solution.eigenvalues.size(), exact.size());
+      for (std::size_t j = 0; j < exact.size(); ++j) {
+        EXPECT_NEAR(solution.eigenvalues[j], exact[j], 1e-5) << sigma << ' ' << solution.reason;
+      }
+    }
+  }
 }
 
 TEST(Nearest, WhatDoesNotGoWithSigmaIsRefused) {

@@ -9,6 +9,7 @@
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
 #include <heddle/solvers/lanczos/nearest/whole_space.hpp>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 /// The hooks of the engine in a solve for the pairs nearest to σ, the dense solve, and the result.
@@ -18,6 +19,17 @@ namespace {
 /// The most times that a dense solve moves s. Each takes it four digits nearer to values at any
 /// distance.
 constexpr int kMostMoves = 100;
+
+/// F in single precision does not tell values apart whose distances from s differ by less than ε of
+/// them, and factors in double count them.
+template <Scalar T>
+constexpr std::string_view kContradicted =
+    sizeof(T) == sizeof(double)
+        ? "a count contradicts the dense solution"
+        : "a count contradicts the dense solution, as where single precision does not resolve "
+          "distances from sigma: double precision may";
+constexpr std::string_view kAsGoodAsPossible =
+    "the dense solution is as good as the precision allows";
 
 }  // namespace
 
@@ -137,9 +149,7 @@ void NearestSolve<T, Ctx>::solve_whole() {
     }
     if (near) next_ = AfterNearest::move_shift;
   } while (next_ != AfterNearest::thick_restart);
-  engine_.end(SolveStatus::stagnated,
-              mismatch_ ? "a count contradicts the dense solution"
-                        : "the dense solution is as good as the precision allows");
+  engine_.end(SolveStatus::stagnated, mismatch_ ? kContradicted<T> : kAsGoodAsPossible);
 }
 
 template <Scalar T, class Ctx>

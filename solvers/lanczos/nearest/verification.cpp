@@ -332,7 +332,7 @@ template <Scalar T, class Ctx>
 double NearestVerification<T, Ctx>::rounding(std::size_t place) const {
   const Target& target = pairs_.target;
   const double size = std::abs(values_[place]) + std::abs(target.sigma);
-  const double least = static_cast<double>(std::numeric_limits<T>::epsilon()) * size;
+  const double least = std::numeric_limits<double>::epsilon() * size;
   const double own = kApart<T> * std::max(error(place), least);
   return own > 0 ? std::min(target.rounding, own) : target.rounding;
 }

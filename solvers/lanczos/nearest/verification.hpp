@@ -148,7 +148,8 @@ class NearestVerification {
   double error(std::size_t place) const;
 
   /// Distances from σ that differ by less than this from that of the value at this place are the
-  /// same: at most `Target::rounding`, which stiff rows may make larger than other values.
+  /// same: at most `Target::rounding`, which stiff rows may make larger than other values. Factors
+  /// tell them apart in double, whatever T is.
   double rounding(std::size_t place) const;
 
   /// Measures the values of eigenvectors that are known already, once.
