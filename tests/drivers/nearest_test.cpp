@@ -108,11 +108,18 @@ TEST(Nearest, OnVectorsOfConstraints) {
 }
 
 /// Columns that nearly depend on each other, and the values on the vectors that the exact columns
-/// leave, in long double.
+/// leave, in long double, with a mass.
 TEST(Nearest, OnVectorsOfNearlyDependentConstraints) {
   using Exact = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
   constexpr Index n = 120;
   const Chain<std::int64_t> chain(n);
+  std::vector<Triplet<double>> masses;
+  Exact M = Exact::Zero(n, n);
+  for (Index i = 0; i < n; ++i) {
+    masses.push_back({i, i, 1 + static_cast<double>(i % 3) / 2});
+    M(i, i) = masses.back().value;
+  }
+  HostContext context;
   std::srand(11);
   const Eigen::MatrixXd random = Eigen::MatrixXd::Random(n, 2);
   for (const double apart : {1e-3, 1e-6, 1e-9, 1e-11}) {
@@ -120,12 +127,13 @@ TEST(Nearest, OnVectorsOfNearlyDependentConstraints) {
     columns.col(1) = random.col(0) + apart * random.col(1);
     Exact exact = columns.cast<long double>();
     exact.col(1) = (exact.col(1) - exact.col(0)) / static_cast<long double>(apart);
-    const Exact Q = Eigen::HouseholderQR<Exact>(exact).householderQ();
+    const Exact Q = Eigen::HouseholderQR<Exact>(M * exact).householderQ();
     const Exact rest = Q.rightCols(n - 2);
     Exact A = 2 * Exact::Identity(n, n);
     for (Index i = 0; i + 1 < n; ++i) A(i, i + 1) = A(i + 1, i) = -1;
-    const auto truth =
-        Eigen::SelfAdjointEigenSolver<Exact>(rest.transpose() * A * rest).eigenvalues();
+    const auto truth = Eigen::GeneralizedSelfAdjointEigenSolver<Exact>(rest.transpose() * A * rest,
+                                                                       rest.transpose() * M * rest)
+                           .eigenvalues();
     std::vector<double> rows;
     for (Index i = 0; i < n; ++i) rows.insert(rows.end(), {columns(i, 0), columns(i, 1)});
     for (const bool near : {true, false}) {
@@ -133,7 +141,10 @@ TEST(Nearest, OnVectorsOfNearlyDependentConstraints) {
       if (near) request.sigma = 0.0;
       if (!near) request.method = Method::lobpcg;
       const Solution solution =
-          solve({.A = chain.matrix(), .constraints = Block(n, 2, rows)}, request);
+          solve({.A = chain.matrix(),
+                 .B = Matrix(csr_from_triplets<double>(context, n, n, masses)),
+                 .constraints = Block(n, 2, rows)},
+                request);
       ASSERT_EQ(solution.status, SolveStatus::converged) << apart << ' ' << solution.reason;
       for (std::size_t j = 0; j < 4; ++j) {
         const auto value = static_cast<double>(truth[static_cast<Index>(j)]);
