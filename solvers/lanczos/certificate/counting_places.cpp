@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/lanczos/certificate/counting_places.hpp>
 #include <limits>
 #include <utility>
@@ -21,9 +22,8 @@ constexpr double kBefore[CountingPlaces::kAttempts] = {1, 30, 900, 27000};
 /// A place is this many times farther from each value than the bound of its error.
 constexpr double kMargin = 2;
 
-/// A count at a place that lies nearer to the last value than this part of it is a proof. So is one
-/// within the bound of the error, as long as that is no larger part of the value than the second.
-constexpr double kDigits = 1e-6;
+/// A count at a place that lies nearer to the last value than `kSixDigits` of it is a proof. So is
+/// one within the bound of the error, as long as that is no larger part of the value than this.
 constexpr double kVague = 1e-3;
 
 }  // namespace
@@ -35,7 +35,7 @@ CountingPlaces::CountingPlaces(std::vector<double> keys, double error, double to
   constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   error_ = std::max(error_, kRounding * last);
   alike_ = std::max(tolerance * last, 2 * error_);
-  proof_ = std::max(tolerance * last, kDigits * last);
+  proof_ = std::max(tolerance * last, kSixDigits * last);
   if (!vague()) proof_ = std::max(proof_, alike_);
 }
 
