@@ -2,6 +2,12 @@
 
 #include <Eigen/Dense>
 
+namespace Eigen::internal {
+template struct gebp_kernel<double, double, Index, blas_data_mapper<double, Index, ColMajor>,
+                            gebp_traits<double, double>::mr, gebp_traits<double, double>::nr, false,
+                            false>;
+}  // namespace Eigen::internal
+
 namespace heddle::test {
 namespace {
 
@@ -37,6 +43,13 @@ VectorXd singular_values(const MatrixXd& A) {
 
 VectorXd singular_values_of_large(const MatrixXd& A) {
   return Eigen::BDCSVD<MatrixXd>(A).singularValues();
+}
+
+MatrixXd orthogonal_complement(const MatrixXd& A, double threshold) {
+  const Eigen::JacobiSVD<MatrixXd> svd(A, Eigen::ComputeFullU);
+  const VectorXd& values = svd.singularValues();
+  const Eigen::Index rank = (values.array() > threshold * values[0]).count();
+  return svd.matrixU().rightCols(A.rows() - rank);
 }
 
 MatrixXd gram(const MatrixXd& A) { return A.transpose() * A; }

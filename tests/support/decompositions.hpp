@@ -2,6 +2,14 @@
 
 #include <Eigen/Core>
 
+/// The loops of Eigen's products of matrices of double. They are compiled once, with optimisation:
+/// in a test, without it, a product takes many times as long.
+namespace Eigen::internal {
+extern template struct gebp_kernel<double, double, Index, blas_data_mapper<double, Index, ColMajor>,
+                                   gebp_traits<double, double>::mr, gebp_traits<double, double>::nr,
+                                   false, false>;
+}  // namespace Eigen::internal
+
 /// Dense decompositions by Eigen, the truth that tests compare with. They are compiled once,
 /// without sanitizers, because their templates take a compiler longer than a test takes to run.
 namespace heddle::test {
@@ -28,6 +36,10 @@ VectorXd singular_values(const MatrixXd& A);
 
 /// The same by division and conquest: faster, with errors of rounding in the largest value.
 VectorXd singular_values_of_large(const MatrixXd& A);
+
+/// An orthonormal basis of all x with Aᵀx = 0, by Jacobi's method. Singular values of A up to
+/// `threshold` times the largest one count as 0.
+MatrixXd orthogonal_complement(const MatrixXd& A, double threshold);
 
 /// AᵀA, for which a test without optimisation would take seconds.
 MatrixXd gram(const MatrixXd& A);

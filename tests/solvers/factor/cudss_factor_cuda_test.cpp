@@ -1,4 +1,4 @@
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "support/cuda_test.hpp"
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/tolerance.hpp"
 
 namespace heddle {
 namespace {
 
+using test::eigenvalues;
 using test::to_dense;
 
 /// Tests of indefinite factors by cuDSS. They are skipped where it is missing.
@@ -62,11 +64,6 @@ class CudssFactor : public test::CudaTest {
 
 using Scalars = testing::Types<float, double>;
 TYPED_TEST_SUITE(CudssFactor, Scalars);
-
-Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
-  return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(A, B, Eigen::EigenvaluesOnly)
-      .eigenvalues();
-}
 
 /// Counts and solves between all eigenvalues of a pencil that are not close together.
 TYPED_TEST(CudssFactor, CountsAndSolvesAreThoseOfADenseSolve) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <cmath>
 #include <fstream>
 #include <heddle/linalg/base/error.hpp>
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/source_dir.hpp"
 #include "support/tolerance.hpp"
@@ -23,6 +24,7 @@ namespace {
 
 using detail::FactorLibraryRow;
 using detail::ShiftedFactor;
+using test::eigenvalues;
 using test::to_dense;
 
 constexpr double kRoomy = 1e9;
@@ -90,12 +92,6 @@ TEST(IndefiniteInverse, TakesPivotsWhereTheCheapestLibraryFails) {
   if (pivots) {
     EXPECT_EQ(inverse.below(), 20);
   }
-}
-
-/// The eigenvalues of a dense pencil, ascending.
-Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
-  return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(A, B, Eigen::EigenvaluesOnly)
-      .eigenvalues();
 }
 
 /// A Laplacian of a grid with random numbers in [−width/2, width/2] added to its diagonal, as in

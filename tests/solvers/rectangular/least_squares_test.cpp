@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -10,6 +9,7 @@
 
 #include "solvers/linear_test_support.hpp"
 #include "solvers/rectangular/adjoint_support.hpp"
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/matrices.hpp"
 #include "support/tolerance.hpp"
@@ -373,7 +373,7 @@ TYPED_TEST(LeastSquares, DampedAsTheNormalEquationsSay) {
         EXPECT_EQ(result.iterations == 0, direct);
         const Eigen::MatrixXd F =
             dense.transpose() * dense + damp * damp * Eigen::MatrixXd::Identity(cols, cols);
-        const Eigen::MatrixXd truth = F.ldlt().solve(dense.transpose() * right);
+        const Eigen::MatrixXd truth = test::solve_definite(F, dense.transpose() * right);
         const Eigen::MatrixXd X = to_dense_block<TypeParam>(result.solution.view());
         EXPECT_LE((X - truth).norm(), 100 * kDefaultTolerance<TypeParam> * truth.norm())
             << "damp " << damp;

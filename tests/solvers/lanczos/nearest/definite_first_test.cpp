@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 
 /// Pencils A x = λ B x with a definite A and any symmetric B, as in buckling.
@@ -73,10 +74,7 @@ class DefiniteFirst : public testing::Test {
 
   /// 1/ν of B x = ν A x by a dense solve.
   static std::vector<double> truth(const Matrix& A, const Matrix& B) {
-    const Eigen::VectorXd values =
-        Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(
-            to_dense(B.view()), to_dense(A.view()), Eigen::EigenvaluesOnly)
-            .eigenvalues();
+    const Eigen::VectorXd values = test::eigenvalues(to_dense(B.view()), to_dense(A.view()));
     std::vector<double> reciprocals;
     for (const double value : values) {
       if (std::abs(value) > 1e-9 * values.cwiseAbs().maxCoeff()) reciprocals.push_back(1 / value);
@@ -316,9 +314,7 @@ TEST_F(DefiniteFirst, AColumnInSinglePrecisionHasAllItsModes) {
                                                              options_for(3, 0, Side::above));
   ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
   EXPECT_TRUE(result.completeness.proven);
-  Eigen::VectorXd nu = Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(
-                           to_dense(B.view()), to_dense(K.view()), Eigen::EigenvaluesOnly)
-                           .eigenvalues();
+  Eigen::VectorXd nu = test::eigenvalues(to_dense(B.view()), to_dense(K.view()));
   ASSERT_EQ(result.eigenvalues.size(), 3U);
   for (std::size_t j = 0; j < 3; ++j) {
     const double expected = 1 / nu(nu.size() - 1 - static_cast<Eigen::Index>(j));

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 
 /// Pairs on the vectors with YᵀBx = 0, against a dense solve with a basis of these vectors.
@@ -40,9 +41,8 @@ class Constrained {
                   : Eigen::MatrixXd(Eigen::MatrixXd::Identity(A_.rows(), A_.rows()));
     const Eigen::MatrixXd Y = to_dense<T>(std::as_const(Y_).view());
     C_ = (definite == Definite::A ? K : M_) * Y;
-    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(C_, Eigen::ComputeFullU);
-    rank = (svd.singularValues().array() > 1e-10 * svd.singularValues()[0]).count();
-    const Eigen::MatrixXd basis = svd.matrixU().rightCols(A_.rows() - rank);
+    const Eigen::MatrixXd basis = test::orthogonal_complement(C_, 1e-10);
+    rank = A_.rows() - basis.cols();
     const Eigen::MatrixXd Kr = basis.transpose() * K * basis, Mr = basis.transpose() * M_ * basis;
     if (definite == Definite::A || mass == 2) {  // 1/λ, and zeros for infinite λ
       const Eigen::VectorXd inverses =

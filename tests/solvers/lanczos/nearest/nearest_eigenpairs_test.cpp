@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/sanitized.hpp"
 #include "support/tolerance.hpp"
@@ -55,13 +56,9 @@ struct Pencil {
     const Eigen::MatrixXd dense = to_dense(A.view());
     Eigen::VectorXd values;
     if (B.rows() == 0) {
-      values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly)
-                   .eigenvalues();
+      values = test::eigenvalues(dense);
     } else {
-      const Eigen::MatrixXd mass = to_dense(B.view());
-      values = Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(dense, mass,
-                                                                         Eigen::EigenvaluesOnly)
-                   .eigenvalues();
+      values = test::eigenvalues(dense, to_dense(B.view()));
     }
     truth.assign(values.data(), values.data() + values.size());
   }
@@ -314,9 +311,7 @@ TEST_F(NearestEigenpairs, OfAPencilWithASemidefiniteMass) {
   const Eigen::MatrixXd dense = to_dense(A.view());
   const Eigen::MatrixXd B = to_dense(diagonal(context_, mass).view());
   // 1/λ are the eigenvalues of B x = (1/λ) A x.
-  const Eigen::VectorXd inverse =
-      Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(B, dense, Eigen::EigenvaluesOnly)
-          .eigenvalues();
+  const Eigen::VectorXd inverse = test::eigenvalues(B, dense);
   std::vector<double> truth;
   for (Eigen::Index i = inverse.size() - 1; i >= 0 && inverse[i] > 1e-8; --i) {
     truth.push_back(1 / inverse[i]);

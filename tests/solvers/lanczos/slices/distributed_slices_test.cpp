@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/context/apart.hpp>
@@ -36,9 +36,7 @@ std::vector<double> dense_values(const Matrix& A, const Matrix& B) {
   const Eigen::MatrixXd a = to_dense(A.view());
   const Eigen::MatrixXd b =
       B.rows() == 0 ? Eigen::MatrixXd::Identity(a.rows(), a.cols()) : to_dense(B.view());
-  const Eigen::VectorXd values =
-      Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(a, b, Eigen::EigenvaluesOnly)
-          .eigenvalues();
+  const Eigen::VectorXd values = test::eigenvalues(a, b);
   return {values.data(), values.data() + values.size()};
 }
 

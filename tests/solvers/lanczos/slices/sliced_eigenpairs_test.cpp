@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "support/decompositions.hpp"
 #include "support/dense.hpp"
 #include "support/sanitized.hpp"
 
@@ -50,13 +51,9 @@ std::vector<double> dense_values(const Matrix& A, const Matrix& B) {
   const Eigen::MatrixXd dense = to_dense(A.view());
   Eigen::VectorXd values;
   if (B.rows() == 0) {
-    values =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly).eigenvalues();
+    values = test::eigenvalues(dense);
   } else {
-    const Eigen::MatrixXd mass = to_dense(B.view());
-    values = Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(dense, mass,
-                                                                       Eigen::EigenvaluesOnly)
-                 .eigenvalues();
+    values = test::eigenvalues(dense, to_dense(B.view()));
   }
   return {values.data(), values.data() + values.size()};
 }
@@ -263,10 +260,8 @@ TEST_F(SlicedEigenpairs, OfASingularMass) {
   for (Eigen::Index i = 0; i < 400; ++i) (i % 4 == 0 ? without : with).push_back(i);
   const Eigen::MatrixXd coupling = K(without, with);
   const Eigen::MatrixXd condensed =
-      K(with, with) - coupling.transpose() * K(without, without).ldlt().solve(coupling);
-  const Eigen::VectorXd values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(condensed, Eigen::EigenvaluesOnly)
-          .eigenvalues();
+      K(with, with) - coupling.transpose() * test::solve_definite(K(without, without), coupling);
+  const Eigen::VectorXd values = test::eigenvalues(condensed);
   const std::vector<double> truth(values.data(), values.data() + values.size());
   expect_all(A, B, truth,
              interval(0.5 * (truth[9] + truth[10]), 0.5 * (truth[79] + truth[80]), 100));
