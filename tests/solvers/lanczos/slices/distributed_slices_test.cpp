@@ -14,6 +14,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <support/decompositions.hpp>
 #include <support/dense.hpp>
 #include <support/processes.hpp>
 #include <support/sanitized.hpp>
