@@ -5,6 +5,8 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/lanczos/certificate/certificate.hpp>
 #include <heddle/solvers/lanczos/certificate/counting_places.hpp>
 #include <heddle/solvers/lanczos/certificate/stiffness.hpp>
@@ -71,11 +73,12 @@ class Certificate {
   double norm_B() const { return problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1); }
   bool wanted();
   bool meets_stiff_rows() const;
+  double residual_of(std::size_t j) const;
   double reach_of_bounds() const;
   void begin_stage();
   void prove();
   std::optional<Counted> count_at(const CountingPlace& place);
-  bool count_gap(const CountingPlace& gap);
+  bool keeps_digits(const Counted& counted);
   void find_missing(const Counted& counted, Index missing);
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
@@ -124,18 +127,24 @@ void Certificate<T, Ctx>::begin_stage() {
                   factor.operations, factor.bytes / (1024 * 1024)));
 }
 
+/// ‖A x − λ x‖₂ of pair j for ‖x‖₂ = 1.
+template <Scalar T, class Ctx>
+double Certificate<T, Ctx>::residual_of(std::size_t j) const {
+  return found_.residuals[j] *
+         (problem_.A->one_norm().value_or(0) + std::abs(found_.eigenvalues[j]));
+}
+
 /// The key up to which bounds e of the errors assume no further eigenvalues: λ + ρ²/e, for ρ = ‖r‖.
 /// Without a B, as ρ is its norm in B⁻¹.
 template <Scalar T, class Ctx>
 double Certificate<T, Ctx>::reach_of_bounds() const {
   double reach = -std::numeric_limits<double>::infinity();
   if (problem_.B != nullptr) return reach;
-  const double norm_A = problem_.A->one_norm().value_or(0);
   for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
-    const double value = found_.eigenvalues[j], bound = found_.error_bounds[j];
-    const double residual = found_.residuals[j] * (norm_A + std::abs(value));
+    const double residual = residual_of(j), bound = found_.error_bounds[j];
     if (residual <= bound) continue;  // it needs no gap
-    reach = std::max(reach, sign_ * value + kPartOfGap * residual * (residual / bound));
+    reach =
+        std::max(reach, sign_ * found_.eigenvalues[j] + kPartOfGap * residual * (residual / bound));
   }
   return reach;
 }
@@ -162,13 +171,18 @@ void Certificate<T, Ctx>::prove() {
   const ConstrainedPencil<T, Ctx> constraints(context_, problem_, inverse_);
   all_ = inverse_.rows() - constraints.rank();
 
-  // The farther one of two places behind the values first: a count there shows both.
-  const std::optional<CountingPlace> gap = places.gap();
-  const bool wide = gap && gap->key > places.beyond(0).key;
-  if (wide && count_gap(*gap)) return;
+  std::optional<Counted> wide;
+  if (const std::optional<CountingPlace> gap = places.gap()) wide = count_at(*gap);
+  if (wide && wide->eigenvalues == wide->place.found) {
+    found_.completeness = {CompletenessMethod::inertia, true};
+    return;
+  }
   std::optional<Counted> behind;
   for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
     behind = count_at(places.beyond(attempt));
+  }
+  if (behind && wide && wide->eigenvalues > behind->eigenvalues && !keeps_digits(*behind)) {
+    return find_missing(*wide, wide->eigenvalues - wide->place.found);
   }
   if (behind && behind->eigenvalues == behind->place.found) {
     found_.completeness = {CompletenessMethod::inertia, true};
@@ -177,7 +191,6 @@ void Certificate<T, Ctx>::prove() {
   if (behind && places.vague() && behind->eigenvalues > behind->place.found) {
     return find_missing(*behind, behind->eigenvalues - behind->place.found);
   }
-  if (gap && !wide && count_gap(*gap)) return;
   for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
     const std::optional<CountingPlace> place = places.before(attempt);
     const std::optional<Counted> before = place ? count_at(*place) : std::nullopt;
@@ -194,18 +207,20 @@ void Certificate<T, Ctx>::prove() {
   found_.reason += "; the eigenvalues up to the last one could not be counted with certainty";
 }
 
-/// Whether the eigenvalues before `gap` can be counted. As many as were found are a proof. More of
-/// them refute bounds that assume none, so that they are computed, too.
+/// Raises the bounds of errors to those of a gap that ends at the place of `counted`: bounds that
+/// assume a wider one are refuted. Whether each value keeps its digits.
 template <Scalar T, class Ctx>
-bool Certificate<T, Ctx>::count_gap(const CountingPlace& gap) {
-  const std::optional<Counted> counted = count_at(gap);
-  if (!counted || counted->eigenvalues < gap.found) return false;
-  if (counted->eigenvalues == gap.found) {
-    found_.completeness = {CompletenessMethod::inertia, true};
-  } else {
-    find_missing(*counted, counted->eigenvalues - gap.found);
+bool Certificate<T, Ctx>::keeps_digits(const Counted& counted) {
+  bool kept = true;
+  for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
+    double& bound = found_.error_bounds[j];
+    const double residual = residual_of(j);
+    const double gap = std::max(0.0, counted.place.key - sign_ * found_.eigenvalues[j]);
+    if (residual > bound) bound += std::min(residual, ErrorBounds::change(residual, gap));
+    const double digits = std::max(kSixDigits, options_.tolerance);
+    kept = kept && bound <= digits * std::abs(found_.eigenvalues[j]);
   }
-  return true;
+  return kept;
 }
 
 /// Computes all pairs before the place of `counted`.

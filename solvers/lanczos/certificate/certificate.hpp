@@ -19,8 +19,8 @@ enum class Certify {
 /// at most `kAlwaysFactored` multiplications.
 inline constexpr Index kAlwaysCounted = 5000;
 
-/// A dense matrix of order 3000 takes as many: about two seconds with the slowest BLAS.
-inline constexpr double kAlwaysFactored = 1e10;
+/// A dense matrix of order 1400 takes as many: about half a second with the slowest BLAS.
+inline constexpr double kAlwaysFactored = 1e9;
 
 /// The options of `certified`: those of the solve, and whether to count.
 struct CertifyOptions : EigenOptions {
@@ -42,7 +42,7 @@ struct CertifyOptions : EigenOptions {
 /// For constraints Y with C = BY, the eigenvalues of the constrained problem below s are counted as
 /// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth).
 ///
-/// `automatic` counts for orders up to 5000 unless the factor takes more than 10¹⁰ multiplications,
+/// `automatic` counts for orders up to 5000 unless the factor takes more than 10⁹ multiplications,
 /// where a factor costs less than a tenth of the solve by an estimate, and where a solve without an
 /// inverse has met rows of A that are 10³ times smaller than ‖A‖₁. The factor must fit into the
 /// memory of `inverse`. Only results that have converged and are not proven to be complete are

@@ -48,7 +48,7 @@ bool CountingPlaces::usable() const noexcept {
 }
 
 std::optional<CountingPlace> CountingPlaces::gap() const noexcept {
-  if (!(reach_ > keys_.back() + alike_) || !std::isfinite(reach_)) return std::nullopt;
+  if (!(reach_ > beyond(0).key) || !std::isfinite(reach_)) return std::nullopt;
   return CountingPlace{reach_, std::ssize(keys_), true};
 }
 

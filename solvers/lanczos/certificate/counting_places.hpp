@@ -35,8 +35,8 @@ class CountingPlaces {
   /// Whether the values have too few digits for a place before the last one to prove anything.
   bool vague() const noexcept;
 
-  /// The end of the gap that bounds assume behind the last value. Nothing if it lies so near to
-  /// this value that eigenvalues before it are the same.
+  /// The end of the gap that bounds assume behind the last value. Nothing if it lies before the
+  /// first place of `beyond`.
   std::optional<CountingPlace> gap() const noexcept;
 
   /// A place behind all found values: by a part of their mean distance, or of the last value.

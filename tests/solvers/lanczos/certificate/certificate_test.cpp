@@ -60,28 +60,48 @@ TEST_P(Certificate, FindsACopy) {
   expect_found(known, GetParam(), known.certify(GetParam(), {0, 1, 3, 4}), 4);
 }
 
-/// Values 1 and 50, each with a neighbour at a distance of 10⁻⁶ that the solve has not seen. The
-/// bounds stem from residuals and a gap of about 10⁻⁵, or of 10⁻³.
-TEST_P(Certificate, FindsNeighboursThatBoundsExclude) {
-  std::vector<double> values = {1, 1 + 1e-6, 50 - 1e-6, 50};
-  for (int i = 2; i < 50; ++i) values.push_back(i);
-  for (const double gap : {1e-5, 1e-3}) {
-    Known known(diagonal(values));
-    Result found = known.found(GetParam(), {0});
-    const double residual = 1e-9 * (50 + known.value(GetParam(), 0));
-    found.residuals = {1e-9};
-    found.error_bounds = {residual * residual / gap};
-    found.eigenvalues[0] += (GetParam() == Which::smallest ? 1 : -1) * residual * residual / 1e-6;
-    CertifyOptions options;
-    options.which = GetParam();
-    options.nev = 1;
-    const Result result = certified<double, HostContext>(known.context, known.problem(),
-                                                         known.inverse, options, std::move(found));
-    expect_proven(result);
-    ASSERT_EQ(result.eigenvalues.size(), 1U);
-    EXPECT_NE(result.reason.find("a count of the eigenvalues showed"), std::string::npos);
-    EXPECT_LE(std::abs(result.eigenvalues[0] - known.value(GetParam(), 0)), result.error_bounds[0]);
+/// Values 1 and 50, each with a neighbour at `distance` that the solve has not seen. The bounds
+/// stem from residuals and a gap of 5.
+struct UnseenNeighbours {
+  UnseenNeighbours(Which which, double distance)
+      : which(which), distance(distance), known(diagonal(values_with_neighbours(distance))) {}
+
+  static std::vector<double> values_with_neighbours(double distance) {
+    std::vector<double> values = {1, 1 + distance, 50 - distance, 50};
+    for (int i = 2; i < 50; ++i) values.push_back(i);
+    return values;
   }
+
+  Result certify(double residual) {
+    Result found = known.found(which, {0});
+    found.residuals = {residual / (50 + known.value(which, 0))};
+    found.error_bounds = {residual * residual / 5};
+    found.eigenvalues[0] += (which == Which::smallest ? 1 : -1) * residual * residual / distance;
+    CertifyOptions options;
+    options.which = which;
+    options.nev = 1;
+    Result result = certified<double, HostContext>(known.context, known.problem(), known.inverse,
+                                                   options, std::move(found));
+    expect_proven(result);
+    EXPECT_LE(std::abs(result.eigenvalues[0] - known.value(which, 0)), result.error_bounds[0]);
+    return result;
+  }
+
+  Which which;
+  double distance;
+  Known known;
+};
+
+TEST_P(Certificate, RaisesBoundsWhoseGapHoldsEigenvalues) {
+  UnseenNeighbours problem(GetParam(), GetParam() == Which::smallest ? 0.05 : 0.6);
+  EXPECT_EQ(problem.certify(1e-5).reason, "all pairs converged");
+}
+
+TEST_P(Certificate, FindsNeighboursThatLeaveNoDigits) {
+  UnseenNeighbours problem(GetParam(), GetParam() == Which::smallest ? 0.05 : 0.6);
+  const Result result = problem.certify(2e-2);
+  EXPECT_NE(result.reason.find("a count of the eigenvalues showed"), std::string::npos);
+  EXPECT_LE(result.error_bounds[0], 1e-10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ends, Certificate, testing::Values(Which::smallest, Which::largest));

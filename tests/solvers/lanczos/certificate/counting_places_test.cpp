@@ -58,7 +58,7 @@ TEST(CountingPlaces, MayLieWithinACluster) {
 TEST(CountingPlaces, EndTheGapOfBounds) {
   const CountingPlaces none({1, 2}, 1e-12, 1e-8, 10);
   EXPECT_FALSE(none.gap());
-  const CountingPlaces near({1, 2}, 1e-12, 1e-8, 10, 2 + 1e-9);
+  const CountingPlaces near({1, 2}, 1e-12, 1e-8, 10, 2.01);
   EXPECT_FALSE(near.gap());
   const CountingPlaces wide({1, 2}, 1e-12, 1e-8, 10, 2.5);
   ASSERT_TRUE(wide.gap());
