@@ -67,8 +67,7 @@ PlannedChoice planned_library(const Request& request, bool on_gpu, Index rows,
                               const FactorCost& cost) {
   const bool known = cost.operations > 0;
   const FactorLibraryRow& host =
-      known ? cheapest_indefinite_library(static_cast<double>(rows), cost.operations)
-            : indefinite_library();
+      known ? cheapest_indefinite_library(rows, cost) : indefinite_library();
   std::string others;
   const bool may_use_gpu = on_gpu && request.factorization != FactorLibrary::host;
   for (const FactorLibraryRow& row : factor_libraries()) {

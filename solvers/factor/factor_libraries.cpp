@@ -18,6 +18,7 @@ std::span<const FactorLibraryRow> factor_libraries() {
        .cost = "METIS or Scotch order, dense fronts by BLAS",
        .row = 72000,
        .operation = 3,
+       .cached = 3,
        .solve = 12,
        .missing = [] { return std::string(mumps_missing()); }},
       {.name = "Eigen",
@@ -29,7 +30,8 @@ std::span<const FactorLibraryRow> factor_libraries() {
        .licence = "MPL 2",
        .cost = "minimum degree order, column by column",
        .row = 15000,
-       .operation = 4,
+       .operation = 6,
+       .cached = 1.5,
        .solve = 12,
        .missing = [] { return std::string(); }},
       {.name = "CHOLMOD",
@@ -71,14 +73,21 @@ const FactorLibraryRow& indefinite_library() {
   });
 }
 
-const FactorLibraryRow& cheapest_indefinite_library(double rows, double operations) {
+double factorisation_cost(const FactorLibraryRow& library, const FactorCost& cost) {
+  constexpr double kCache = 8.0 * 1024 * 1024;
+  constexpr double kBytesPerEntry = sizeof(double) + sizeof(int);
+  const bool fits = kBytesPerEntry * cost.entries <= kCache;
+  return (fits ? library.cached : library.operation) * cost.operations;
+}
+
+const FactorLibraryRow& cheapest_indefinite_library(Index rows, const FactorCost& cost) {
   const FactorLibraryRow* best = &indefinite_library();
-  const auto cost = [&](const FactorLibraryRow& row) {
-    return row.row * rows + row.operation * operations;
+  const auto cost_of = [&](const FactorLibraryRow& library) {
+    return library.row * static_cast<double>(rows) + factorisation_cost(library, cost);
   };
   for (const FactorLibraryRow& row : factor_libraries()) {
     const bool usable = row.make != nullptr && row.missing().empty();
-    if (usable && cost(row) < cost(*best)) best = &row;
+    if (usable && cost_of(row) < cost_of(*best)) best = &row;
   }
   return *best;
 }

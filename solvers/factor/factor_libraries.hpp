@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/solvers/factor/factor_estimate.hpp>
 #include <heddle/solvers/factor/symmetric_factor.hpp>
 #include <span>
 #include <string>
@@ -18,8 +19,9 @@ struct FactorLibraryRow {
   std::string_view licence;
   std::string_view cost;  ///< orders and speed
   /// Of an indefinite factorisation: the costs per row of A of its order, per operation, and per
-  /// entry of L and column of a solve, in units of `FactorRates` on the host.
-  double row = 0, operation = 0, solve = 0;
+  /// entry of L and column of a solve, in units of `FactorRates` on the host. `cached`: per
+  /// operation where L fits into a cache of 8 MiB.
+  double row = 0, operation = 0, cached = 0, solve = 0;
   std::string (*missing)() = nullptr;  ///< why it cannot be used. Empty: it can
 };
 
@@ -32,8 +34,11 @@ const FactorLibraryRow& factor_library(std::string_view name);
 /// The row of the library for indefinite matrices on the host: the first one that can be used.
 const FactorLibraryRow& indefinite_library();
 
-/// The row of the library on the host with the least estimated cost for an indefinite matrix with
-/// so many rows, whose factor takes so many operations. It may have no pivots.
-const FactorLibraryRow& cheapest_indefinite_library(double rows, double operations);
+/// The estimated cost of one factorisation of an indefinite matrix by a library on the host.
+double factorisation_cost(const FactorLibraryRow& library, const FactorCost& cost);
+
+/// The row of the library on the host with the least estimated cost of an order and a factorisation
+/// of an indefinite matrix with so many rows. It may take no pivots.
+const FactorLibraryRow& cheapest_indefinite_library(Index rows, const FactorCost& cost);
 
 }  // namespace heddle::detail

@@ -68,7 +68,7 @@ const detail::FactorLibraryRow& IndefiniteInverse<T, Ctx>::host_library(Ctx& con
         detail::estimated_factor_cost<T>(context, A_, B_));
   }
   if (needs_pivots_) return detail::indefinite_library();
-  return detail::cheapest_indefinite_library(static_cast<double>(A_.rows), estimate_->operations);
+  return detail::cheapest_indefinite_library(A_.rows, *estimate_);
 }
 
 template <Scalar T, class Ctx>
@@ -80,7 +80,7 @@ FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
                                     static_cast<double>(A_.nnz));
   };
   return {estimate_->operations, detail::kIndefiniteBytes * estimate_->entries,
-          products(library.row * rows), products(library.operation * estimate_->operations),
+          products(library.row * rows), products(detail::factorisation_cost(library, *estimate_)),
           products(library.solve * estimate_->entries)};
 }
 

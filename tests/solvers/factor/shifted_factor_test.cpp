@@ -69,8 +69,8 @@ TEST(FactorLibraries, AreDocumented) {
 
 TEST(FactorLibraries, TheCheapestOneIsTaken) {
   const std::string_view all = detail::indefinite_library().name;
-  EXPECT_EQ(detail::cheapest_indefinite_library(1000, 1e6).name, "Eigen");
-  EXPECT_EQ(detail::cheapest_indefinite_library(1000, 1e10).name, all);
+  EXPECT_EQ(detail::cheapest_indefinite_library(1000, {1e4, 1e6}).name, "Eigen");
+  EXPECT_EQ(detail::cheapest_indefinite_library(1000, {1e7, 1e10}).name, all);
 }
 
 /// Pairs ±1 of [0 1; 1 0] have no pivot of one row at σ = 0.
