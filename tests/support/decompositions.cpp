@@ -2,11 +2,13 @@
 
 #include <Eigen/Dense>
 
+#if !EIGEN_VERSION_AT_LEAST(3, 4, 90)
 namespace Eigen::internal {
 template struct gebp_kernel<double, double, Index, blas_data_mapper<double, Index, ColMajor>,
                             gebp_traits<double, double>::mr, gebp_traits<double, double>::nr, false,
                             false>;
 }  // namespace Eigen::internal
+#endif
 
 namespace heddle::test {
 namespace {
