@@ -78,6 +78,7 @@ class Certificate {
   void begin_stage();
   void prove();
   std::optional<Counted> count_at(const CountingPlace& place);
+  bool proven_by(const std::optional<Counted>& counted);
   bool keeps_digits(const Counted& counted);
   void find_missing(const Counted& counted, Index missing);
   void adopt(Result computed, Index missing);
@@ -156,6 +157,14 @@ auto Certificate<T, Ctx>::count_at(const CountingPlace& place) -> std::optional<
   return Counted{place, sign_ > 0 ? inverse_.below() : all_ - inverse_.below()};
 }
 
+/// Whether as many eigenvalues were counted as were found, which is a proof.
+template <Scalar T, class Ctx>
+bool Certificate<T, Ctx>::proven_by(const std::optional<Counted>& counted) {
+  if (!counted || counted->eigenvalues != counted->place.found) return false;
+  found_.completeness = {CompletenessMethod::inertia, true};
+  return true;
+}
+
 template <Scalar T, class Ctx>
 void Certificate<T, Ctx>::prove() {
   std::vector<double> keys;
@@ -173,10 +182,7 @@ void Certificate<T, Ctx>::prove() {
 
   std::optional<Counted> wide;
   if (const std::optional<CountingPlace> gap = places.gap()) wide = count_at(*gap);
-  if (wide && wide->eigenvalues == wide->place.found) {
-    found_.completeness = {CompletenessMethod::inertia, true};
-    return;
-  }
+  if (proven_by(wide)) return;
   std::optional<Counted> behind;
   for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
     behind = count_at(places.beyond(attempt));
@@ -184,12 +190,15 @@ void Certificate<T, Ctx>::prove() {
   if (behind && wide && wide->eigenvalues > behind->eigenvalues && !keeps_digits(*behind)) {
     return find_missing(*wide, wide->eigenvalues - wide->place.found);
   }
-  if (behind && behind->eigenvalues == behind->place.found) {
-    found_.completeness = {CompletenessMethod::inertia, true};
-    return;
-  }
+  if (proven_by(behind)) return;
   if (behind && places.vague() && behind->eigenvalues > behind->place.found) {
     return find_missing(*behind, behind->eigenvalues - behind->place.found);
+  }
+  std::optional<Counted> tight;
+  if (const std::optional<CountingPlace> place = places.at_bound()) tight = count_at(*place);
+  if (proven_by(tight)) return;
+  if (tight && tight->eigenvalues >= std::max(options_.nev, tight->place.found + 1)) {
+    return find_missing(*tight, tight->eigenvalues - tight->place.found);
   }
   for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
     const std::optional<CountingPlace> place = places.before(attempt);

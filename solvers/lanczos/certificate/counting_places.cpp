@@ -19,6 +19,9 @@ constexpr double kPartOfScale = 1e-11;
 constexpr double kBeyond[CountingPlaces::kAttempts] = {1, 1.6, 8, 64};
 constexpr double kBefore[CountingPlaces::kAttempts] = {1, 30, 900, 27000};
 
+/// A factor is certain at this distance from an eigenvalue, in units of the rounding of ‖A‖/‖B‖.
+constexpr double kCertain = 1e4;
+
 /// A place is this many times farther from each value than the bound of its error.
 constexpr double kMargin = 2;
 
@@ -60,6 +63,16 @@ CountingPlace CountingPlaces::beyond(int attempt) const noexcept {
     part = std::max({alike_, kPartOfValue * std::abs(last), kPartOfScale * scale_});
   }
   return {last + kBeyond[attempt] * part, std::ssize(keys_), true};
+}
+
+std::optional<CountingPlace> CountingPlaces::at_bound() const noexcept {
+  const double rounding = std::numeric_limits<double>::epsilon() * scale_;
+  if (error_ < kCertain * rounding || 2 * error_ >= alike_) return std::nullopt;
+  const double key = keys_.back() - error_;
+  const double reached = key + error_ / kMargin;  // by values whose errors keep the bound
+  const auto found =
+      std::count_if(keys_.begin(), keys_.end(), [&](double each) { return each <= reached; });
+  return CountingPlace{key, static_cast<Index>(found), true};
 }
 
 std::optional<CountingPlace> CountingPlaces::before(int attempt) const noexcept {

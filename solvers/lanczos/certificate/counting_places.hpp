@@ -42,6 +42,10 @@ class CountingPlaces {
   /// A place behind all found values: by a part of their mean distance, or of the last value.
   CountingPlace beyond(int attempt) const noexcept;
 
+  /// A place before the last value by the bound of its error. Nothing if no factor would be certain
+  /// so near to it, or if the first place of `before` is not farther away.
+  std::optional<CountingPlace> at_bound() const noexcept;
+
   /// A place before the last value and its copies, as near to it as possible. Nothing if the found
   /// values have no gap there that is wider than their errors.
   std::optional<CountingPlace> before(int attempt) const noexcept;

@@ -104,6 +104,28 @@ TEST_P(Certificate, FindsNeighboursThatLeaveNoDigits) {
   EXPECT_LE(result.error_bounds[0], 1e-10);
 }
 
+/// The end of the spectrum is a cluster of width 3·10⁻⁸. The solve has found a mixture of its
+/// vectors and claims an error of 10⁻⁹.
+TEST_P(Certificate, RefutesABoundWithinACluster) {
+  const bool smallest = GetParam() == Which::smallest;
+  std::vector<double> values = {30};
+  for (int i = 0; i < 4; ++i) values.push_back(smallest ? 1 + 1e-8 * i : 50 - 1e-8 * i);
+  for (int i = 2; i < 50; ++i) values.push_back(i);
+  Known known(diagonal(values));
+  Result found = known.found(GetParam(), {0});
+  found.eigenvalues[0] += smallest ? 1.5e-8 : -1.5e-8;
+  found.residuals = {1e-9};
+  found.error_bounds = {1e-9};
+  CertifyOptions options;
+  options.which = GetParam();
+  options.nev = 1;
+  options.tolerance = 1e-4;
+  const Result result = certified<double, HostContext>(known.context, known.problem(),
+                                                       known.inverse, options, std::move(found));
+  expect_proven(result);
+  EXPECT_LE(std::abs(result.eigenvalues[0] - known.value(GetParam(), 0)), result.error_bounds[0]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ends, Certificate, testing::Values(Which::smallest, Which::largest));
 
 /// A motion of a stiff part far below the other values.
