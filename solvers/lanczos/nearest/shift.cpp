@@ -132,6 +132,7 @@ bool NearestShift<T, Ctx>::place(double first_step) {
       step = graded ? kFirstGradedStep * std::abs(target.sigma) : kFirstStep * unit();
     }
   }
+  moved_ = false;  // nothing was factored
   if (engine_.stop_requested()) return engine_.end_as_requested(), false;
   trouble_ = fmt::format("A - sigma B has no certain factor by {} for any number near sigma",
                          inverse_.library());
