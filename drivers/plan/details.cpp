@@ -77,9 +77,10 @@ class Choices {
       choices_.push_back(planned_count(first.request, plan_.facts, plan_.factor));
       factors = choices_.back().value != "none";
     }
-    if (factors)
+    if (factors) {
       choices_.push_back(
           planned_library(first.request, plan_.on_gpu, plan_.facts.order(), plan_.factor));
+    }
     const OrderChoice& order = plan_.row_order;
     add("row order", std::string(row_order_name(order.order)), order.reason);
     add("memory", describe_bytes(plan_.memory.device), "estimated peak");

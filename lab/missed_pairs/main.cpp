@@ -140,7 +140,7 @@ void work(const Arguments& arguments, Board& board, std::size_t job) {
 
 /// Waits for a job. One that is still at work a minute after the last run may have begun is ended,
 /// and its run does not count. Returns the state of the process, 0 if it was ended.
-int state_of(pid_t process, const Arguments& arguments, Clock::time_point begin, Board& board) {
+int wait_or_end(pid_t process, const Arguments& arguments, Clock::time_point begin, Board& board) {
   constexpr double kGrace = 60;
   int state = 0;
   while (waitpid(process, &state, WNOHANG) == 0) {
@@ -168,7 +168,7 @@ void run_jobs(const Arguments& arguments, Board& board) {
     }
   }
   for (std::size_t job = 0; job < processes.size(); ++job) {
-    const int state = state_of(processes[job], arguments, begin, board);
+    const int state = wait_or_end(processes[job], arguments, begin, board);
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0) continue;
     ++board.crashed;
     put({{"kind", "crashed"}, {"seed", board.at_work[job].load()}, {"state", state}});

@@ -38,7 +38,7 @@ const FactorLibraryRow& indefinite_library();
 double factorisation_cost(const FactorLibraryRow& library, const FactorCost& cost);
 
 /// The row of the library on the host with the least estimated cost of an order and a factorisation
-/// of an indefinite matrix with so many rows. It may take no pivots.
+/// of an indefinite matrix with this number of rows. It may choose no pivots.
 const FactorLibraryRow& cheapest_indefinite_library(Index rows, const FactorCost& cost);
 
 }  // namespace heddle::detail

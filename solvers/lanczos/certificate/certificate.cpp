@@ -79,7 +79,7 @@ class Certificate {
   void prove();
   std::optional<Counted> count_at(const CountingPlace& place);
   bool proven_by(const std::optional<Counted>& counted);
-  bool keeps_digits(const Counted& counted);
+  bool raise_bounds(const Counted& counted);
   void find_missing(const Counted& counted, Index missing);
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
@@ -187,7 +187,7 @@ void Certificate<T, Ctx>::prove() {
   for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
     behind = count_at(places.beyond(attempt));
   }
-  if (behind && wide && wide->eigenvalues > behind->eigenvalues && !keeps_digits(*behind)) {
+  if (behind && wide && wide->eigenvalues > behind->eigenvalues && !raise_bounds(*behind)) {
     return find_missing(*wide, wide->eigenvalues - wide->place.found);
   }
   if (proven_by(behind)) return;
@@ -217,9 +217,10 @@ void Certificate<T, Ctx>::prove() {
 }
 
 /// Raises the bounds of errors to those of a gap that ends at the place of `counted`: bounds that
-/// assume a wider one are refuted. Whether each value keeps its digits.
+/// assume a wider one are refuted. Returns whether each value keeps six digits, or those of the
+/// tolerance.
 template <Scalar T, class Ctx>
-bool Certificate<T, Ctx>::keeps_digits(const Counted& counted) {
+bool Certificate<T, Ctx>::raise_bounds(const Counted& counted) {
   bool kept = true;
   for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
     double& bound = found_.error_bounds[j];

@@ -39,6 +39,12 @@ struct CertifyOptions : EigenOptions {
 /// computes all pairs up to s, and the wanted ones among these replace `found`. If it does not
 /// converge, the status is `verification_failed`, or that of a limit which ended it.
 ///
+/// Bounds ‖r‖²/gap assume that no eigenvalue lies in the gap behind the last value. Without a B,
+/// the first s is 0.9 of that gap, if it is wide. Eigenvalues before this s raise `error_bounds` to
+/// those of the gap up to the next s. Where a bound then exceeds 10⁻⁶ of its value and the
+/// tolerance, the pairs are computed as if some were missing. So they are if an s just beyond the
+/// bound of the last value, among copies that `nev` cuts, shows that this bound is too small.
+///
 /// For constraints Y with C = BY, the eigenvalues of the constrained problem below s are counted as
 /// those of A x = λ B x less the negative eigenvalues of Cᵀ(A − sB)⁻¹C (Haynsworth).
 ///
