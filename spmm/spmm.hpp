@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-/// Products of a sparse matrix with a tall-skinny block, C = α A B + β C or C = α Aᵀ B + β C, the
-/// former also with the further terms of `SpmmEpilogue`. A plan inspects A once and then multiplies
+/// Products of a sparse matrix with a tall-skinny block, C = α A B + β C or C = α Aᴴ B + β C, the
+/// former also with the further terms of `SpmmEpilogue`. Aᴴ = Aᵀ where A is real. Complex matrices
+/// are multiplied on the host. A plan inspects A once and then multiplies
 /// any number of blocks.
 namespace heddle {
 
@@ -229,12 +230,12 @@ KernelChoice choose_by_model(const MatrixFeatures& A, Index N, std::size_t scala
 /// The reference implementation for tests: C = α A B + β C by three loops, summed in double. With β
 /// = 0, C is not read. With α = 0, A and B are not read. Shapes must fit.
 template <Scalar T>
-void reference_spmm(double alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
-                    double beta, BlockView<T, HostSpace> C);
+void reference_spmm(Wide<T> alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
+                    Wide<T> beta, BlockView<T, HostSpace> C);
 
 /// The same with all terms of `SpmmEpilogue`. An operand whose coefficient is 0 is not read.
 template <Scalar T>
-void reference_spmm(double alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
+void reference_spmm(Wide<T> alpha, CsrView<T, HostSpace> A, ConstBlockView<T, HostSpace> B,
                     const SpmmEpilogue<T, HostSpace>& epilogue, BlockView<T, HostSpace> C);
 
 }  // namespace heddle

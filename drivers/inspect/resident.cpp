@@ -65,7 +65,7 @@ Finding inspect(Ctx& context, HostContext& host, const ResidentProblem<T, Ctx>& 
   template CsrSurvey inspected(Ctx&, const ResidentMatrix<T, Ctx>&, ProblemPart, bool);        \
   template Finding inspect(Ctx&, HostContext&, const ResidentProblem<T, Ctx>&, const Request&, \
                            Facts&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -93,7 +93,7 @@ MultiVector<T, typename Ctx::Space> take_block(Ctx& context, HostVectors& from) 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                         \
   template Problem on_host(Ctx&, Device&, const ResidentProblem<T, Ctx>&); \
   template MultiVector<T, Ctx::Space> take_block<T, Ctx>(Ctx&, HostVectors&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

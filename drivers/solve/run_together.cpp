@@ -44,7 +44,7 @@ Solution run_together(const Place<Ctx>& on, HostProblem<T> problem, Facts facts,
                                   const PreconditionerPlan&, const Request&, const Monitor&); \
   template Solution run_together(const Place<Ctx>&, HostProblem<T>, Facts,                    \
                                  const PreconditionerPlan&, const Request&, const Monitor&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

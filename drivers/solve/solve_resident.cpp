@@ -267,7 +267,7 @@ SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A
                                                  const Monitor&);                                  \
   template SpectralDensity spectral_density(Device&, const ResidentMatrix<T, Ctx>&,                \
                                             const SpectralDensityOptions&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

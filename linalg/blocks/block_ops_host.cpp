@@ -103,20 +103,20 @@ void norms_from_squares(HostContext& context, const ConstBlock<T>& X, Small norm
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void set_zero(HostContext& context, BlockView<T, HostSpace> X) {
   for_each_stretch<T>(context, X, has_no_gaps<T>(X),
                       [&](Index i, Index entries) { std::fill_n(&X(i, 0), entries, T{0}); });
   context.profile().count(bytes(X), 0);
 }
 
-template <Scalar T>
+template <RealScalar T>
 void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row) {
   set_zero<T>(context, X);
   for (Index i = 0; i < std::min(X.rows(), X.cols() - first_row); ++i) X(i, first_row + i) = 1;
 }
 
-template <Scalar T>
+template <RealScalar T>
 void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
   require_same_shape("copy", X, Y);
   const bool together = has_no_gaps(X) && has_no_gaps<T>(Y);
@@ -130,7 +130,7 @@ void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, Hos
   context.profile().count(2 * bytes(X), 0);
 }
 
-template <Scalar T>
+template <RealScalar T>
 void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, HostSpace> X, Index first_row) {
   const std::int32_t* const numbers = context.row_numbers();
@@ -147,7 +147,7 @@ void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
   context.profile().count(bytes(X), 0);
 }
 
-template <Scalar T>
+template <RealScalar T>
 void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
                   SmallView<double, HostSpace> norms) {
   require_one_per_column("column_norms", norms, X.cols());
@@ -157,7 +157,7 @@ void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
   context.profile().count(bytes(X), 2 * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
               SmallView<double, HostSpace> norms) {
@@ -175,7 +175,7 @@ void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X
                           2 * entries(X) * static_cast<double>(Y.cols()) + 2 * entries<T>(Y));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
                  ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots) {
   require_same_shape("column_dots", X, Y);
@@ -185,7 +185,7 @@ void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
   context.profile().count(2 * bytes(X), 2 * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights,
                       ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> sums) {
   require_same_shape("weighted_squares", weights, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
@@ -195,7 +195,7 @@ void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights
   context.profile().count(bytes(weights) + bytes(X), 3 * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
                    BlockView<T, HostSpace> X) {
   require_one_per_column("scale_columns", factors, X.cols());
@@ -203,7 +203,7 @@ void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> facto
   context.profile().count(2 * bytes(X), entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
   require_same_shape("scale_rows", X, Y);
@@ -212,7 +212,7 @@ void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
   context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y) {
   require_same_shape("reciprocals", X, Y);
   for_each_row<T>(context, X, [&](Index i) {
@@ -221,7 +221,7 @@ void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView
   context.profile().count(2 * bytes(X), entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
            BlockView<T, HostSpace> Y) {
   require_same_shape("axpby", X, Y);
@@ -229,7 +229,7 @@ void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, d
   context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
               ConstBlockView<T, HostSpace> BX, ConstSmallView<double, HostSpace> theta,
               BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms) {
@@ -260,7 +260,7 @@ void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
   template void reciprocals(HostContext&, ConstBlock<T>, Block<T>);                          \
   template void axpby(HostContext&, double, ConstBlock<T>, double, Block<T>);                \
   template void residual(HostContext&, ConstBlock<T>, ConstBlock<T>, ConstSmall, Block<T>, Small);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -64,7 +64,7 @@ void convert(HostContext& context, ConstBlockView<V, HostSpace> rows,
 #define HEDDLE_INSTANTIATE(T)                                           \
   template void norm_scales(HostContext&, ConstBlockView<T, HostSpace>, \
                             SmallView<double, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T)                                    \

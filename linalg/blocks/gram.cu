@@ -216,7 +216,7 @@ bool is_wide(Index a, Index b) {
 }
 
 /// G = XᵀY over the rows of this process.
-template <Scalar T>
+template <RealScalar T>
 void local_gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                 ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> G) {
   if (G.rows == 0 || G.cols == 0) return;
@@ -244,7 +244,7 @@ void local_gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
           SmallView<double, DeviceSpace> G) {
   require_gram_shapes(X, Y, G);
@@ -252,7 +252,7 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
   sum_over_processes(context, {G});
 }
 
-template <Scalar T>
+template <RealScalar T>
 void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView<T, DeviceSpace> Y,
           SmallView<double, DeviceSpace> G, ConstBlockView<T, DeviceSpace> Z,
           SmallView<double, DeviceSpace> H) {
@@ -274,7 +274,7 @@ void gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X, ConstBlockView
   template void gram(CudaContext&, ConstBlockView<T, DeviceSpace>, ConstBlockView<T, DeviceSpace>, \
                      SmallView<double, DeviceSpace>, ConstBlockView<T, DeviceSpace>,               \
                      SmallView<double, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -26,7 +26,7 @@ void gram_kernel(HostContext& context, const ConstBlockView<T, HostSpace>& X,
                                      const std::array<GramProduct<T>, 1>&);             \
   template void gram_kernel<kIsa, T>(HostContext&, const ConstBlockView<T, HostSpace>&, \
                                      const std::array<GramProduct<T>, 2>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -279,7 +279,7 @@ void multiply_from_copy(CudaContext& context, const MultiplyArguments<T>& m) {
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
               ConstSmallView<double, DeviceSpace> C, double beta, ConstBlockView<T, DeviceSpace> W,
               BlockView<T, DeviceSpace> Y) {
@@ -314,7 +314,7 @@ void multiply(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace>
   template void multiply(CudaContext&, double, ConstBlockView<T, DeviceSpace>, \
                          ConstSmallView<double, DeviceSpace>, double,          \
                          ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

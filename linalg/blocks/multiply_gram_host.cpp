@@ -29,7 +29,7 @@ void multiply_gram_kernel(HostContext& context, const RowProduct<T>& p,
   template void multiply_gram_kernel<kIsa, T>(HostContext&, const RowProduct<T>&,  \
                                               const ConstBlockView<T, HostSpace>&, \
                                               const GramProduct<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -84,7 +84,7 @@ void multiply_kernel(HostContext& context, const RowProduct<T>& p,
   template void multiply_kernel<kIsa, T>(HostContext&, const RowProduct<T>&); \
   template void multiply_kernel<kIsa, T>(HostContext&, const RowProduct<T>&,  \
                                          SmallView<double, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

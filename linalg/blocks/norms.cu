@@ -217,7 +217,7 @@ struct ResidualEntry {
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                   SmallView<double, DeviceSpace> norms) {
   require_one_per_column("column_norms", norms, X.cols());
@@ -225,7 +225,7 @@ void column_norms(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
   context.profile().count(bytes(X), 2 * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> dots) {
   require_same_shape("column_dots", X, Y);
@@ -235,7 +235,7 @@ void column_dots(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
   context.profile().count(2 * bytes(X), 2 * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void weighted_squares(CudaContext& context, ConstBlockView<T, DeviceSpace> weights,
                       ConstBlockView<T, DeviceSpace> X, SmallView<double, DeviceSpace> sums) {
   require_same_shape("weighted_squares", weights,
@@ -247,7 +247,7 @@ void weighted_squares(CudaContext& context, ConstBlockView<T, DeviceSpace> weigh
   context.profile().count(bytes(weights) + bytes(X), 3 * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
               ConstBlockView<T, DeviceSpace> BX, ConstSmallView<double, DeviceSpace> theta,
               BlockView<T, DeviceSpace> R, SmallView<double, DeviceSpace> norms) {
@@ -272,7 +272,7 @@ void residual(CudaContext& context, ConstBlockView<T, DeviceSpace> AX,
   template void residual(CudaContext&, ConstBlockView<T, DeviceSpace>,                            \
                          ConstBlockView<T, DeviceSpace>, ConstSmallView<double, DeviceSpace>,     \
                          BlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

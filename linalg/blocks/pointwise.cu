@@ -147,32 +147,32 @@ __global__ void norm_scales_kernel(const double* norms, SmallView<double, Device
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X) {
   launch_assign(context, X, Constant<T>{0});
   context.profile().count(bytes<T, DeviceSpace>(X), 0);
 }
 
-template <Scalar T>
+template <RealScalar T>
 void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row) {
   launch_assign(context, X, Identity<T>{first_row});
 }
 
-template <Scalar T>
+template <RealScalar T>
 void copy(CudaContext& context, ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y) {
   require_same_shape("copy", X, Y);
   launch_assign(context, Y, Entry<T>{X.data(), X.ld()});
   context.profile().count(2 * bytes(X), 0);
 }
 
-template <Scalar T>
+template <RealScalar T>
 void fill_random(CudaContext& context, std::uint64_t seed, std::uint64_t stream,
                  BlockView<T, DeviceSpace> X, Index first_row) {
   launch_assign(context, X, Random<T>{seed, stream, first_row, context.row_numbers()});
   context.profile().count(bytes<T, DeviceSpace>(X), 0);
 }
 
-template <Scalar T>
+template <RealScalar T>
 void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> factors,
                    BlockView<T, DeviceSpace> X) {
   require_one_per_column("scale_columns", factors, X.cols());
@@ -180,7 +180,7 @@ void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> fac
   context.profile().count(2 * bytes<T, DeviceSpace>(X), entries<T, DeviceSpace>(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
                 ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y) {
   require_same_shape("scale_rows", X, Y);
@@ -190,7 +190,7 @@ void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
   context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  BlockView<T, DeviceSpace> Y) {
   require_same_shape("reciprocals", X, Y);
@@ -198,7 +198,7 @@ void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
   context.profile().count(2 * bytes(X), entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X, double beta,
            BlockView<T, DeviceSpace> Y) {
   require_same_shape("axpby", X, Y);
@@ -208,7 +208,7 @@ void axpby(CudaContext& context, double alpha, ConstBlockView<T, DeviceSpace> X,
   context.profile().count((beta == 0 ? 2 : 3) * bytes(X), (beta == 0 ? 1 : 3) * entries(X));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void norm_scales(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  SmallView<double, DeviceSpace> scales) {
   require_same_shape("norm_scales", Shape{X.cols(), 2}, Shape{scales.rows, scales.cols});
@@ -262,7 +262,7 @@ void convert(CudaContext& context, ConstBlockView<V, DeviceSpace> rows,
                       BlockView<T, DeviceSpace>);                                                  \
   template void norm_scales(CudaContext&, ConstBlockView<T, DeviceSpace>,                          \
                             SmallView<double, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T)                                      \

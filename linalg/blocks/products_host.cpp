@@ -40,7 +40,7 @@ void dot(HostContext& context, const ConstBlockView<T, HostSpace>& X,
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<double, HostSpace> G) {
   require_gram_shapes(X, Y, G);
@@ -53,7 +53,7 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
   sum_over_processes(context, {G});
 }
 
-template <Scalar T>
+template <RealScalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<double, HostSpace> G, ConstBlockView<T, HostSpace> Z,
           SmallView<double, HostSpace> H) {
@@ -69,7 +69,7 @@ void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T
   sum_over_processes(context, {G, H});
 }
 
-template <Scalar T>
+template <RealScalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
               BlockView<T, HostSpace> Y) {
@@ -80,7 +80,7 @@ void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X
                           2 * entries(X) * static_cast<double>(Y.cols()));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
                        ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Y,
                        BlockView<T, HostSpace> Z) {
@@ -93,7 +93,7 @@ void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
   context.profile().count(bytes(X) + 2 * bytes(Y), 2 * entries(X) * static_cast<double>(Y.cols()));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
                    ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
                    BlockView<T, HostSpace> Y, ConstBlockView<T, HostSpace> Z,
@@ -186,7 +186,7 @@ void small_multiply(HostContext& context, double alpha, ConstSmallView<double, H
                               ConstSmallView<double, HostSpace>, double,                          \
                               ConstBlockView<T, HostSpace>, BlockView<T, HostSpace>,              \
                               ConstBlockView<T, HostSpace>, SmallView<double, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -186,7 +186,7 @@ void axpby_kernel(HostContext& context, double alpha, const ConstBlock<T>& X, do
                                            const ConstBlock<T>&, const Block<T>&);                 \
   template void axpby_kernel<kIsa, T>(HostContext&, double, const ConstBlock<T>&, double,          \
                                       const Block<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 template void scaled_dots_kernel<kIsa>(HostContext&, const ConstBlock<double>&,

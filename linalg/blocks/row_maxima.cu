@@ -26,7 +26,7 @@ __global__ void row_maxima_kernel(Index rows, int cols, const T* X, Index ld, do
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 void row_maxima(CudaContext& context, ConstBlockView<T, DeviceSpace> X, double power,
                 BlockView<T, DeviceSpace> y) {
   require_same_shape("row_maxima", ConstBlockView<T, DeviceSpace>(X.data(), X.rows(), 1, X.ld()),
@@ -44,7 +44,7 @@ void row_maxima(CudaContext& context, ConstBlockView<T, DeviceSpace> X, double p
 #define HEDDLE_INSTANTIATE(T)                                                    \
   template void row_maxima(CudaContext&, ConstBlockView<T, DeviceSpace>, double, \
                            BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

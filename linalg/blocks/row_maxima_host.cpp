@@ -32,7 +32,7 @@ void row_maxima(HostContext& context, ConstBlockView<T, HostSpace> X, double pow
 #define HEDDLE_INSTANTIATE(T)                                                  \
   template void row_maxima(HostContext&, ConstBlockView<T, HostSpace>, double, \
                            BlockView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -217,7 +217,7 @@ void launch_staged(CudaContext& context, StagedOperands m, Index rows, const Gra
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 bool staged_gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  ConstBlockView<T, DeviceSpace> Y, SmallView<double, DeviceSpace> G,
                  ConstBlockView<T, DeviceSpace> Z, SmallView<double, DeviceSpace> H) {
@@ -262,7 +262,7 @@ bool staged_gram(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
   template bool staged_gram(CudaContext&, ConstBlockView<T, DeviceSpace>,                   \
                             ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>, \
                             ConstBlockView<T, DeviceSpace>, SmallView<double, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

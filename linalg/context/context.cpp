@@ -25,7 +25,9 @@ HostContext::HostContext(int threads, std::shared_ptr<Processes> processes)
   }
 }
 
-HostContext::~HostContext() { deallocate(scratch_, scratch_bytes_); }
+HostContext::~HostContext() {
+  for (const Scratch& scratch : {scratch_, outer_scratch_}) deallocate(scratch.data, scratch.bytes);
+}
 
 void* HostContext::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
@@ -54,14 +56,17 @@ std::size_t HostContext::kept_bytes() const noexcept { return memory_->kept_byte
 
 void HostContext::release_kept_memory() noexcept { memory_->release(); }
 
-void* HostContext::scratch(std::size_t bytes) {
-  if (bytes > scratch_bytes_) {
-    deallocate(scratch_, std::exchange(scratch_bytes_, 0));
-    scratch_ = nullptr;
-    scratch_ = allocate(bytes);
-    scratch_bytes_ = bytes;
+void* HostContext::scratch(std::size_t bytes) { return grown(scratch_, bytes); }
+
+void* HostContext::outer_scratch(std::size_t bytes) { return grown(outer_scratch_, bytes); }
+
+void* HostContext::grown(Scratch& scratch, std::size_t bytes) {
+  if (bytes > scratch.bytes) {
+    deallocate(scratch.data, scratch.bytes);
+    scratch = {};
+    scratch = {allocate(bytes), bytes};
   }
-  return scratch_;
+  return scratch.data;
 }
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <heddle/linalg/base/profile.hpp>
 #include <heddle/linalg/context/processes.hpp>
+#include <heddle/linalg/context/scalar.hpp>
 #include <memory>
 #include <utility>
 
@@ -16,10 +17,6 @@ class HostMemory;
 /// Counts of rows and entries, and offsets. 64 bits, because n·b exceeds 2³¹ for blocks that fit in
 /// memory.
 using Index = std::int64_t;
-
-/// The scalar types that heddle is compiled for. Small dense matrices are always double.
-template <class T>
-concept Scalar = std::same_as<T, float> || std::same_as<T, double>;
 
 /// Memory of the host.
 struct HostSpace {};
@@ -104,6 +101,9 @@ class HostContext {
   /// is kept, so operations allocate nothing once they have run at a size. Throws `OutOfMemory`.
   void* scratch(std::size_t bytes);
 
+  /// A second such memory, for an operation that calls others, which use `scratch`.
+  void* outer_scratch(std::size_t bytes);
+
   /// A no-op: calls on the host have finished when they return.
   void synchronize() noexcept {}
 
@@ -135,8 +135,13 @@ class HostContext {
   Profile profile_;
   AllocationCount allocation_count_;
   std::unique_ptr<detail::HostMemory> memory_;
-  void* scratch_ = nullptr;
-  std::size_t scratch_bytes_ = 0;
+  struct Scratch {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+  void* grown(Scratch& scratch, std::size_t bytes);
+
+  Scratch scratch_, outer_scratch_;
 };
 
 template <>

@@ -9,20 +9,33 @@
 /// templates writes the instantiations for one scalar as a macro of its own and passes this macro
 /// to one of these.
 
-/// Expands F(T, ...) once per scalar T and passes the further arguments on. This is the only list
-/// of the scalars. It must match the concept `Scalar`.
-#define HEDDLE_FOR_EACH_SCALAR(F, ...) \
+/// Expands F(T, ...) once per real scalar T and passes the further arguments on. This is the only
+/// list of the real scalars. It must match the concept `RealScalar`.
+#define HEDDLE_FOR_EACH_REAL(F, ...) \
   F(float __VA_OPT__(, ) __VA_ARGS__) F(double __VA_OPT__(, ) __VA_ARGS__)
 
-/// Expands F(To, From) once per pair of scalars between which values are converted.
+/// Expands F(T, ...) once per complex scalar. It must match the concept `ComplexScalar`.
+#define HEDDLE_FOR_EACH_COMPLEX(F, ...) F(std::complex<double> __VA_OPT__(, ) __VA_ARGS__)
+
+/// Expands F(T, ...) once per scalar.
+#define HEDDLE_FOR_EACH_SCALAR(F, ...)               \
+  HEDDLE_FOR_EACH_REAL(F __VA_OPT__(, ) __VA_ARGS__) \
+  HEDDLE_FOR_EACH_COMPLEX(F __VA_OPT__(, ) __VA_ARGS__)
+
+/// Expands F(To, From) once per pair of real scalars between which values are converted.
 #define HEDDLE_FOR_EACH_CONVERSION(F) \
   F(float, float) F(float, double) F(double, float) F(double, double)
 
-/// Expands F(T, Ctx) once per scalar and per context that the build has.
+/// Expands F(T, Ctx) once per real scalar and per context that the build has.
 #ifdef HEDDLE_HAS_CUDA
-#define HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(F)      \
-  HEDDLE_FOR_EACH_SCALAR(F, ::heddle::HostContext) \
-  HEDDLE_FOR_EACH_SCALAR(F, ::heddle::CudaContext)
+#define HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F)      \
+  HEDDLE_FOR_EACH_REAL(F, ::heddle::HostContext) \
+  HEDDLE_FOR_EACH_REAL(F, ::heddle::CudaContext)
 #else
-#define HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(F) HEDDLE_FOR_EACH_SCALAR(F, ::heddle::HostContext)
+#define HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F) HEDDLE_FOR_EACH_REAL(F, ::heddle::HostContext)
 #endif
+
+/// The same, and for complex scalars on the host.
+#define HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(F) \
+  HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F)         \
+  HEDDLE_FOR_EACH_COMPLEX(F, ::heddle::HostContext)

@@ -18,14 +18,16 @@ class Packet {
 
   /// A matrix of the packet: operations write it in the context's memory, and `fetch` copies it to
   /// the host.
-  struct Part {
-    SmallView<double, Space> there;
-    SmallView<double, HostSpace> here;
+  template <WideScalar W>
+  struct PartOf {
+    SmallView<W, Space> there;
+    SmallView<W, HostSpace> here;
   };
+  using Part = PartOf<double>;
 
   Packet() = default;
 
-  /// Allocates memory for `capacity` numbers. Throws `OutOfMemory`.
+  /// Allocates memory for `capacity` doubles. Throws `OutOfMemory`.
   Packet(Ctx& context, Index capacity)
       : there_(context, static_cast<std::size_t>(capacity)),
         here_(static_cast<std::size_t>(capacity)) {}
@@ -33,13 +35,17 @@ class Packet {
   /// Removes all parts.
   void clear() noexcept { used_ = 0; }
 
-  /// Reserves a rows×cols matrix, which is valid until `clear`.
-  Part add(Index rows, Index cols) noexcept {
+  /// Reserves a rows×cols matrix, which is valid until `clear`. An entry takes `kDoubles<W>`.
+  template <WideScalar W = double>
+  PartOf<W> add(Index rows, Index cols) noexcept {
     const Index begin = used_;
-    used_ += rows * cols;
+    used_ += rows * cols * kDoubles<W>;
     assert(used_ <= static_cast<Index>(here_.size()));
-    return {{there_.data() + begin, rows, cols, rows}, {here_.data() + begin, rows, cols, rows}};
+    return {{reinterpret_cast<W*>(there_.data() + begin), rows, cols, rows},
+            {reinterpret_cast<W*>(here_.data() + begin), rows, cols, rows}};
   }
+  template <WideScalar W>
+  static constexpr Index kDoubles = static_cast<Index>(sizeof(W) / sizeof(double));
 
   /// Waits for the context's work and copies all parts to the host.
   void fetch(Ctx& context) {

@@ -20,18 +20,32 @@ inline HostContext& host_of(HostContext& context, HostContext&) { return context
 inline HostContext& host_of(CudaContext&, HostContext& beside) { return beside; }
 
 /// target = source, from the context's memory.
-inline void fetch(HostContext&, ConstSmallView<double, HostSpace> source,
-                  SmallView<double, HostSpace> target) {
+namespace detail {
+template <WideScalar W>
+void copy_small(ConstSmallView<W, HostSpace> source, SmallView<W, HostSpace> target) {
   assert(source.rows == target.rows && source.cols == target.cols);
   if (source.data == target.data) return;
   for (Index j = 0; j < source.cols; ++j) {
     std::copy_n(source.data + j * source.ld, source.rows, target.data + j * target.ld);
   }
 }
+}  // namespace detail
+inline void fetch(HostContext&, ConstSmallView<double, HostSpace> source,
+                  SmallView<double, HostSpace> target) {
+  detail::copy_small(source, target);
+}
+inline void fetch(HostContext&, ConstSmallView<std::complex<double>, HostSpace> source,
+                  SmallView<std::complex<double>, HostSpace> target) {
+  detail::copy_small(source, target);
+}
 
 /// target = source, into the context's memory.
 inline void send(HostContext& context, ConstSmallView<double, HostSpace> source,
                  SmallView<double, HostSpace> target) {
+  fetch(context, source, target);
+}
+inline void send(HostContext& context, ConstSmallView<std::complex<double>, HostSpace> source,
+                 SmallView<std::complex<double>, HostSpace> target) {
   fetch(context, source, target);
 }
 

@@ -100,7 +100,7 @@ DistributedCsr<T, HostSpace> fetch(CudaContext& context, HostContext& host,
   template HostCsrMatrix<T> fetch(CudaContext&, HostContext&, CsrView<T, DeviceSpace>);          \
   template DistributedCsr<T, HostSpace> fetch(CudaContext&, HostContext&,                        \
                                               DistributedCsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

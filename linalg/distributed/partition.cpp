@@ -212,7 +212,7 @@ MultiVector<T, HostSpace> reordered(HostContext& context, const ConstBlockView<T
                                       const std::vector<std::int32_t>&);                          \
   template MultiVector<T, HostSpace> reordered(HostContext&, const ConstBlockView<T, HostSpace>&, \
                                                const std::vector<std::int32_t>&, bool);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

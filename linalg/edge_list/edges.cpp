@@ -178,7 +178,7 @@ ListedEdges<T> parse_edges(HostContext& context, std::string_view text,
 #define HEDDLE_INSTANTIATE(T)                                                                \
   template ListedEdges<T> parse_edges(HostContext&, std::string_view, const EdgeListHeader&, \
                                       std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

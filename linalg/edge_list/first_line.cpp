@@ -105,7 +105,7 @@ void number_by_sizes(const AnnouncedSizes& sizes, ListedEdges<T>& edges, std::st
   template void refuse_matching_sizes(const AnnouncedSizes&, ListedEdges<T>&, bool, \
                                       std::string_view);                            \
   template void number_by_sizes(const AnnouncedSizes&, ListedEdges<T>&, std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

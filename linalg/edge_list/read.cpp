@@ -196,7 +196,7 @@ HostCsrMatrix<T> parse_edge_list(HostContext& context, std::string_view text, st
                                                    FirstLine);                                  \
   template HostCsrMatrix<T> parse_edge_list(HostContext&, std::string_view, std::string_view,   \
                                             FirstLine);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -49,7 +49,7 @@ NumberStatus read_unusual_value(std::string_view word, T& value) noexcept {
 
 #define HEDDLE_INSTANTIATE(T) \
   template NumberStatus read_unusual_value(std::string_view, T&) noexcept;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

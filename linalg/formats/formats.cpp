@@ -148,7 +148,7 @@ MultiVector<T, HostSpace> read_block(HostContext& context, const std::filesystem
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template HostCsrMatrix<T> read_matrix(HostContext&, const std::filesystem::path&, FirstLine); \
   template MultiVector<T, HostSpace> read_block(HostContext&, const std::filesystem::path&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -25,7 +25,7 @@ HostCsrMatrix<T> band(HostContext& context, const GallerySpec& spec, const RowWi
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> band(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

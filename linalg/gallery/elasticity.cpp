@@ -113,7 +113,7 @@ MultiVector<double, HostSpace> elasticity_coordinates(HostContext& context, cons
   template HostCsrMatrix<T> elasticity_stiffness(HostContext&, const GallerySpec&, \
                                                  const RowWindow&);                \
   template HostCsrMatrix<T> elasticity_mass(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

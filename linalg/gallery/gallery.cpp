@@ -227,7 +227,7 @@ MultiVector<double, HostSpace> node_coordinates(HostContext& context, const Gall
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> generate(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -74,7 +74,7 @@ HostCsrMatrix<T> stencil27(HostContext& context, const GallerySpec& spec, const 
 #define HEDDLE_INSTANTIATE(T)                                                              \
   template HostCsrMatrix<T> laplacian(HostContext&, const GallerySpec&, const RowWindow&); \
   template HostCsrMatrix<T> stencil27(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -76,7 +76,7 @@ HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec, const 
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> lattice4d(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -29,7 +29,7 @@ HostCsrMatrix<T> mikota_mass(HostContext& context, const GallerySpec& spec,
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template HostCsrMatrix<T> mikota_stiffness(HostContext&, const GallerySpec&, const RowWindow&); \
   template HostCsrMatrix<T> mikota_mass(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -105,7 +105,7 @@ HostCsrMatrix<T> random_geometric(HostContext& context, const GallerySpec& spec,
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> random_geometric(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -60,7 +60,7 @@ HostCsrMatrix<T> rmat(HostContext& context, const GallerySpec& spec, const RowWi
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> rmat(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -46,7 +46,7 @@ HostCsrMatrix<T> trefethen(HostContext& context, const GallerySpec& spec, const 
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> trefethen(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

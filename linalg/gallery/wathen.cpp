@@ -79,7 +79,7 @@ HostCsrMatrix<T> wathen(HostContext& context, const GallerySpec& spec, const Row
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> wathen(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

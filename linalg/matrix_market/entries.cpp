@@ -186,7 +186,7 @@ std::optional<Entries<T>> parse_lines(HostContext& context, std::string_view tex
   template Entries<T> parse_entries(HostContext&, std::string_view, const Header&, \
                                     std::string_view);                             \
   template std::optional<Entries<T>> parse_lines(HostContext&, std::string_view, const Header&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::matrix_market

@@ -137,7 +137,7 @@ MultiVector<T, HostSpace> parse_matrix_market_block(HostContext& context, std::s
                                                               const std::filesystem::path&);       \
   template MultiVector<T, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,     \
                                                                std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

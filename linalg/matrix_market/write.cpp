@@ -103,7 +103,7 @@ void write_matrix_market(const std::filesystem::path& path, const BlockSource<T>
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template void write_matrix_market(const std::filesystem::path&, CsrView<T, HostSpace>, bool); \
   template void write_matrix_market(const std::filesystem::path&, const BlockSource<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

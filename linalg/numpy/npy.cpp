@@ -102,7 +102,7 @@ HostCsrMatrix<T> parse_npy(HostContext& context, std::string_view bytes, std::st
   template MultiVector<T, HostSpace> parse_npy_block(HostContext&, std::string_view, \
                                                      std::string_view);              \
   template HostCsrMatrix<T> parse_npy(HostContext&, std::string_view, std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

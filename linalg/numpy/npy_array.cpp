@@ -296,7 +296,7 @@ void refuse_number(const NpyArray& array, Index k, std::string_view name) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template void refuse_number<T>(const NpyArray&, Index, std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

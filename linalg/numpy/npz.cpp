@@ -76,7 +76,7 @@ MultiVector<T, HostSpace> parse_npz_block(HostContext& context, std::string_view
   template HostCsrMatrix<T> parse_npz(HostContext&, std::string_view, std::string_view); \
   template MultiVector<T, HostSpace> parse_npz_block(HostContext&, std::string_view,     \
                                                      std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -254,7 +254,7 @@ HostCsrMatrix<T> assemble_sparse_arrays(HostContext& context, const SparseArrays
 #define HEDDLE_INSTANTIATE(T)                                                         \
   template HostCsrMatrix<T> assemble_sparse_arrays(HostContext&, const SparseArrays&, \
                                                    std::string_view);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

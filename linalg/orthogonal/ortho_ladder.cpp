@@ -6,7 +6,8 @@
 namespace heddle {
 namespace {
 
-using Small = SmallView<double, HostSpace>;
+template <WideScalar W>
+using SmallOf = SmallView<W, HostSpace>;
 
 /// The rounding unit of G, which is summed in double for blocks of every precision.
 constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
@@ -14,17 +15,19 @@ constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
 /// A column is dropped if rounding may account for more than this fraction of it.
 constexpr double kNoiseLimit = 0.1;
 
-double squared_norm(Small A) {
+template <WideScalar W>
+double squared_norm(SmallOf<W> A) {
   double sum = 0;
   for (Index j = 0; j < A.cols; ++j) {
-    for (Index i = 0; i < A.rows; ++i) sum += A(i, j) * A(i, j);
+    for (Index i = 0; i < A.rows; ++i) sum += squared(A(i, j));
   }
   return sum;
 }
 
 }  // namespace
 
-OrthoLadder::OrthoLadder(Index max_cols, double epsilon)
+template <WideScalar W>
+OrthoLadder<W>::OrthoLadder(Index max_cols, double epsilon)
     : epsilon_(epsilon),
       host_(1),
       gram_(*host_, max_cols, max_cols),
@@ -37,7 +40,8 @@ OrthoLadder::OrthoLadder(Index max_cols, double epsilon)
   scale_.reserve(noise_.size());
 }
 
-void OrthoLadder::begin(Index cols) {
+template <WideScalar W>
+void OrthoLadder<W>::begin(Index cols) {
   cols_ = cols;
   first_ = true;
   shifted_ = false;
@@ -45,12 +49,13 @@ void OrthoLadder::begin(Index cols) {
   std::fill(noise_.begin(), noise_.end(), 0.0);
 }
 
-bool OrthoLadder::orthonormal() {
+template <WideScalar W>
+bool OrthoLadder<W>::orthonormal() {
   const double tolerance = 4 * static_cast<double>(cols_) * epsilon_;
-  const Small G = gram();
+  const SmallOf<W> G = gram();
   for (Index j = 0; j < cols_; ++j) {
     for (Index i = 0; i <= j; ++i) {
-      if (!(std::abs(G(i, j) - (i == j ? 1 : 0)) <= tolerance)) return false;
+      if (!(std::abs(G(i, j) - (i == j ? 1.0 : 0.0)) <= tolerance)) return false;
     }
   }
   return true;
@@ -59,12 +64,13 @@ bool OrthoLadder::orthonormal() {
 /// Selects the columns that hold more than rounding. Columns are scaled in the first round only. In
 /// later rounds, a short column is one that was nearly dependent on the others, and scaling it
 /// would give its rounding the weight of theirs.
-void OrthoLadder::keep_columns() {
-  const Small G = gram();
+template <WideScalar W>
+void OrthoLadder<W>::keep_columns() {
+  const SmallOf<W> G = gram();
   kept_.clear();
   scale_.clear();
   for (Index j = 0; j < cols_; ++j) {
-    const double norm = std::sqrt(std::max(G(j, j), 0.0));
+    const double norm = std::sqrt(std::max(real_part(G(j, j)), 0.0));
     const double noise = noise_[static_cast<std::size_t>(j)];
     if (norm == 0 || noise > kNoiseLimit * norm) continue;
     const double scale = first_ ? 1 / norm : 1;
@@ -75,11 +81,12 @@ void OrthoLadder::keep_columns() {
   }
 }
 
-OrthoMethod OrthoLadder::decide(const std::function<Index()>& rows) {
+template <WideScalar W>
+OrthoMethod OrthoLadder<W>::decide(const std::function<Index()>& rows) {
   keep_columns();
   const Index k = std::ssize(kept_);
   const double m = static_cast<double>(k);
-  const Small F = factor_.view(k, k);
+  const SmallOf<W> F = factor_.view(k, k);
   result_cols_ = k;
   // At a smaller diagonal ratio, the last pivots may consist of rounding of G alone.
   const double trusted = 10 * std::sqrt(m * kGramEpsilon);
@@ -103,9 +110,10 @@ OrthoMethod OrthoLadder::decide(const std::function<Index()>& rows) {
 }
 
 /// factor_ ← the Gram matrix of the kept columns after scaling, plus shift·I.
-void OrthoLadder::scale_gram(double shift) {
-  const Small G = gram();
-  const Small F = factor_.view(std::ssize(kept_), std::ssize(kept_));
+template <WideScalar W>
+void OrthoLadder<W>::scale_gram(double shift) {
+  const SmallOf<W> G = gram();
+  const SmallOf<W> F = factor_.view(std::ssize(kept_), std::ssize(kept_));
   for (Index q = 0; q < F.cols; ++q) {
     for (Index p = 0; p < F.rows; ++p) {
       F(p, q) = G(kept_[static_cast<std::size_t>(p)], kept_[static_cast<std::size_t>(q)]) *
@@ -116,28 +124,31 @@ void OrthoLadder::scale_gram(double shift) {
 }
 
 /// factor_ ← the Cholesky factor R of G + shift·I. Returns its diagonal ratio, 0 if there is no R.
-double OrthoLadder::factor_cholesky(double shift) {
+template <WideScalar W>
+double OrthoLadder<W>::factor_cholesky(double shift) {
   scale_gram(shift);
   return cholesky(*host_, factor_.view(std::ssize(kept_), std::ssize(kept_))).diagonal_ratio;
 }
 
 /// Whether, for some kept column, the part outside the span of the columns before it may be
 /// rounding alone, judged by the diagonal of R in factor_.
-bool OrthoLadder::pivots_hold_noise() {
-  const Small R = factor_.view(std::ssize(kept_), std::ssize(kept_));
+template <WideScalar W>
+bool OrthoLadder<W>::pivots_hold_noise() {
+  const SmallOf<W> R = factor_.view(std::ssize(kept_), std::ssize(kept_));
   for (Index p = 0; p < R.cols; ++p) {
-    if (noise_[static_cast<std::size_t>(p)] > kNoiseLimit * R(p, p)) return true;
+    if (noise_[static_cast<std::size_t>(p)] > kNoiseLimit * real_part(R(p, p))) return true;
   }
   return false;
 }
 
 /// factor_ ← Z max(Θ, floor)^(-1/2) of G = ZΘZᵀ, largest θ first, without the columns that consist
 /// of rounding.
-void OrthoLadder::factor_eigenvectors() {
+template <WideScalar W>
+void OrthoLadder<W>::factor_eigenvectors() {
   scale_gram(0);
   const Index k = std::ssize(kept_);
-  const Small F = factor_.view(k, k);
-  const Small theta = theta_.view(k, 1);
+  const SmallOf<W> F = factor_.view(k, k);
+  const SmallOf<double> theta = theta_.view(k, 1);
   eigensolver_.compute(*host_, F, theta, F);
   if (first_) smallest_eigenvalue_ = theta(0, 0);
   for (Index j = 0; j < k / 2; ++j) {
@@ -155,20 +166,21 @@ void OrthoLadder::factor_eigenvectors() {
 }
 
 /// The rounding that the kept columns contribute to their product with column j of factor_.
-double OrthoLadder::coefficient_noise(Index j) {
-  const Small F = factor_.view(std::ssize(kept_), j + 1);
+template <WideScalar W>
+double OrthoLadder<W>::coefficient_noise(Index j) {
+  const SmallOf<W> F = factor_.view(std::ssize(kept_), j + 1);
   double sum = 0;
   for (Index p = 0; p < F.rows; ++p) {
-    const double noise = noise_[static_cast<std::size_t>(p)] * F(p, j);
-    sum += noise * noise;
+    sum += squared(noise_[static_cast<std::size_t>(p)] * F(p, j));
   }
   return std::sqrt(sum);
 }
 
-ConstSmallView<double, HostSpace> OrthoLadder::advance() {
-  const Small F = factor_.view(std::ssize(kept_), result_cols_);
-  const Small M = coefficients_.view(cols_, result_cols_);
-  std::fill_n(M.data, M.rows * M.cols, 0.0);
+template <WideScalar W>
+ConstSmallView<W, HostSpace> OrthoLadder<W>::advance() {
+  const SmallOf<W> F = factor_.view(std::ssize(kept_), result_cols_);
+  const SmallOf<W> M = coefficients_.view(cols_, result_cols_);
+  std::fill_n(M.data, M.rows * M.cols, W{0});
   for (Index q = 0; q < M.cols; ++q) {
     for (Index p = 0; p < F.rows; ++p) {
       M(kept_[static_cast<std::size_t>(p)], q) = scale_[static_cast<std::size_t>(p)] * F(p, q);
@@ -180,5 +192,8 @@ ConstSmallView<double, HostSpace> OrthoLadder::advance() {
   first_ = false;
   return M;
 }
+
+template class OrthoLadder<double>;
+template class OrthoLadder<std::complex<double>>;
 
 }  // namespace heddle

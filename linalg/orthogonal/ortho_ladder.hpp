@@ -25,6 +25,7 @@ enum class OrthoMethod { cholqr, cholqr2, shifted_cholqr3, svqb };
 /// The last round is one by CholQR whose R⁻¹ is so small that X R⁻¹ is orthonormal at once. For
 /// each column, a bound on its rounding error is kept, which grows with the coefficients. A column
 /// is dropped if more than a tenth of it may be rounding.
+template <WideScalar W>
 class OrthoLadder {
  public:
   /// For blocks of up to `max_cols` columns in a precision with unit roundoff `epsilon`/2.
@@ -36,7 +37,7 @@ class OrthoLadder {
   Index cols() const noexcept { return cols_; }  ///< columns of the current block
 
   /// G, cols×cols. The caller fills both triangles before each round.
-  SmallView<double, HostSpace> gram() noexcept { return gram_.view(cols_, cols_); }
+  SmallView<W, HostSpace> gram() noexcept { return gram_.view(cols_, cols_); }
 
   /// Whether max |G − I| is within rounding.
   bool orthonormal();
@@ -51,7 +52,7 @@ class OrthoLadder {
 
   /// The coefficients M of the decided round, (columns before)×(columns after). From now on, cols()
   /// is the number of columns after the round.
-  ConstSmallView<double, HostSpace> advance();
+  ConstSmallView<W, HostSpace> advance();
 
  private:
   void keep_columns();
@@ -63,10 +64,10 @@ class OrthoLadder {
 
   double epsilon_;
   detail::OwnedHostContext host_;
-  SymmetricEigensolver<HostContext> eigensolver_;
-  SmallMatrix<double, HostSpace> gram_;
-  SmallMatrix<double, HostSpace> factor_;  // kept×result: coefficients of the scaled kept columns
-  SmallMatrix<double, HostSpace> coefficients_;  // coefficients of all columns
+  HostEigensolver<W> eigensolver_;
+  SmallMatrix<W, HostSpace> gram_;
+  SmallMatrix<W, HostSpace> factor_;        // kept×result: coefficients of the scaled kept columns
+  SmallMatrix<W, HostSpace> coefficients_;  // coefficients of all columns
   SmallMatrix<double, HostSpace> theta_;
   std::vector<Index> kept_;    // columns that have not been dropped
   std::vector<double> scale_;  // factors by which the kept columns are multiplied first

@@ -16,7 +16,7 @@ namespace {
 using Small = SmallView<double, HostSpace>;
 
 template <class T>
-constexpr double kEps = static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kEps = static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// Each round multiplies the smallest singular value by at least 10⁴, so further rounds than these
 /// do not improve the block.
@@ -93,8 +93,8 @@ double Orthogonalizer<T, Ctx>::project(Ctx& context, const Basis<T, Space>& basi
   column_norms(context, ConstBlock(X), norms.block(0, 0, b, 1));
   subtract(context, basis, X);
   if (!BX.empty() && separate(X, BX)) {
-    const SmallView<double, Space> C = small_.view(basis.Q.cols(), b);  // of `subtract`
-    multiply<T>(context, -1, basis.BQ, C, 1, BX);                       // BX ← BX − BQ C  n×b
+    const SmallView<Wide<T>, Space> C = small_.view(basis.Q.cols(), b);  // of `subtract`
+    multiply<T>(context, -1, basis.BQ, C, 1, BX);                        // BX ← BX − BQ C  n×b
   }
   column_norms(context, ConstBlock(X), norms.block(0, 1, b, 1));
   const Small host = host_norms_.view(b, 2);
@@ -117,7 +117,7 @@ void Orthogonalizer<T, Ctx>::subtract(Ctx& context, const Basis<T, Space>& basis
   require_room("project", "a block", X.cols(), max_cols_);
   require_room("project", "a basis", basis.Q.cols(), max_basis_);
   if (X.empty() || basis.Q.cols() == 0) return;
-  const SmallView<double, Space> C = small_.view(basis.Q.cols(), X.cols());
+  const SmallView<Wide<T>, Space> C = small_.view(basis.Q.cols(), X.cols());
   gram(context, basis.BQ, ConstBlock(X), C);   // C = (BQ)ᵀX      c×b
   multiply<T>(context, -1, basis.Q, C, 1, X);  // X ← X − Q C     n×b
 }
@@ -130,8 +130,8 @@ void Orthogonalizer<T, Ctx>::cholesky_qr(Ctx& context, ConstBlock X, ConstBlock 
   require_room("cholesky_qr", "a block", b, max_cols_);
   require_same_shape("cholesky_qr", X, BX);
   require_same_shape("cholesky_qr", X, Y);
-  const SmallView<double, Space> G = products_.view(b, b);
-  const SmallView<double, Space> M = coefficients_.view(b, b);
+  const SmallView<Wide<T>, Space> G = products_.view(b, b);
+  const SmallView<Wide<T>, Space> M = coefficients_.view(b, b);
   gram(context, X, BX, G);
   cholesky_qr_coefficients(context, G, M, status);
   multiply<T>(context, 1, X, M, 0, Y);
@@ -151,8 +151,8 @@ void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
   require_room("gram_schmidt", "a block", b, max_cols_);
   require_room("gram_schmidt", "bases", c, max_basis_);
   require_same_shape("gram_schmidt", X, BX);
-  const SmallView<double, Space> products = products_.view(c + b, b);
-  const SmallView<double, Space> N = coefficients_.view(c + b, b);
+  const SmallView<Wide<T>, Space> products = products_.view(c + b, b);
+  const SmallView<Wide<T>, Space> N = coefficients_.view(c + b, b);
   for_each_factor(bases, X, [&](ConstBlock factor, Index row, bool) {
     gram(context, factor, BX, products.block(row, 0, factor.cols(), b));
   });
@@ -164,7 +164,7 @@ void Orthogonalizer<T, Ctx>::gram_schmidt(Ctx& context,
 
 template <Scalar T, class Ctx>
 void Orthogonalizer<T, Ctx>::subtract_and_orthonormalize(Ctx& context, ConstBlock X,
-                                                         ConstSmallView<double, Space> C,
+                                                         ConstSmallView<Wide<T>, Space> C,
                                                          ConstBlock Q, Block W, Block Y,
                                                          SmallView<double, Space> status) {
   const PhaseScope phase(context, Phase::orthogonalize);
@@ -176,12 +176,12 @@ void Orthogonalizer<T, Ctx>::subtract_and_orthonormalize(Ctx& context, ConstBloc
     throw InvalidArgument("Orthogonalizer::subtract_and_orthonormalize: Q is not before Y");
   }
   const ConstBlock QY(Y.data() - c, Y.rows(), c + b, Y.ld());
-  const SmallView<double, Space> G = products_.view(b, b);
-  const SmallView<double, Space> M = coefficients_.view(b, b);
+  const SmallView<Wide<T>, Space> G = products_.view(b, b);
+  const SmallView<Wide<T>, Space> M = coefficients_.view(b, b);
   multiply_gram<T>(context, -1, X, C, 1, W, W, W, G);  // W ← W − X C, G = WᵀW
   cholesky_qr_coefficients(context, G, M, status.block(0, 0, status.rows, 1));
-  const SmallView<double, Space> products = products_.view(c + b, b);
-  const SmallView<double, Space> N = coefficients_.view(c + b, b);
+  const SmallView<Wide<T>, Space> products = products_.view(c + b, b);
+  const SmallView<Wide<T>, Space> N = coefficients_.view(c + b, b);
   multiply_gram<T>(context, 1, W, M, 0, Y, Y, QY, products);  // Y ← W M, [Q Y]ᵀY
   cholesky_qr_coefficients(context, products, N, status.block(0, 1, status.rows, 1));
   multiply_and_copy<T>(context, QY, N, Y, W);  // Y ← [Q Y] N
@@ -229,14 +229,15 @@ OrthoReport Orthogonalizer<T, Ctx>::climb(Ctx& context, Block X, Block BX) {
 /// The ladder's G ← XᵀBX, made symmetric to the bit. Returns false if it is not finite.
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::read_gram(Ctx& context, Block X, Block BX) {
-  const Small G = ladder_.gram();
+  const SmallView<Wide<T>, HostSpace> G = ladder_.gram();
   gram(context, ConstBlock(X), ConstBlock(BX), small_.view(G.rows, G.cols));
   fetch(context, small_.view(G.rows, G.cols), G);
   bool finite = true;
   for (Index j = 0; j < G.cols; ++j) {
     for (Index i = 0; i <= j; ++i) {
-      G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
-      finite = finite && std::isfinite(G(i, j));
+      G(i, j) = 0.5 * (G(i, j) + conjugate(G(j, i)));
+      G(j, i) = conjugate(G(i, j));
+      finite = finite && is_finite(G(i, j));
     }
   }
   return finite;
@@ -246,10 +247,11 @@ bool Orthogonalizer<T, Ctx>::read_gram(Ctx& context, Block X, Block BX) {
 /// inverses do not overflow or underflow.
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::gram_in_range() {
-  const double lowest = std::pow(static_cast<double>(std::numeric_limits<T>::min()), 0.8);
-  const Small G = ladder_.gram();
+  const double lowest = std::pow(static_cast<double>(std::numeric_limits<RealOf<T>>::min()), 0.8);
+  const SmallView<Wide<T>, HostSpace> G = ladder_.gram();
   for (Index j = 0; j < G.cols; ++j) {
-    if (!(G(j, j) > lowest && G(j, j) < 1 / lowest)) return false;
+    const double square = real_part(G(j, j));
+    if (!(square > lowest && square < 1 / lowest)) return false;
   }
   return true;
 }
@@ -289,11 +291,12 @@ bool Orthogonalizer<T, Ctx>::normalize_columns(Ctx& context, Block X, Block BX) 
 template <Scalar T, class Ctx>
 bool Orthogonalizer<T, Ctx>::clear_small_squares(Ctx& context, Block X, Block BX) {
   const Small norms = read_norms(context, X, BX);
-  const Small G = ladder_.gram();
+  const SmallView<Wide<T>, HostSpace> G = ladder_.gram();
   for (Index j = 0; j < G.cols; ++j) {
     const double rounding = gram_rounding<T>(G.cols) * norms(j, 0) * norms(j, 1);
-    if (G(j, j) < -rounding) return false;
-    if (G(j, j) <= rounding) G(j, j) = 0;
+    const double square = real_part(G(j, j));
+    if (square < -rounding) return false;
+    if (square <= rounding) G(j, j) = 0;
   }
   return true;
 }
@@ -302,10 +305,11 @@ bool Orthogonalizer<T, Ctx>::clear_small_squares(Ctx& context, Block X, Block BX
 template <Scalar T, class Ctx>
 double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
   const Small norms = read_norms(context, X, BX);
-  const Small G = ladder_.gram();
+  const SmallView<Wide<T>, HostSpace> G = ladder_.gram();
   double largest = 1;
   for (Index j = 0; j < G.cols; ++j) {
-    if (G(j, j) > 0) largest = std::max(largest, norms(j, 0) * norms(j, 1) / G(j, j));
+    const double square = real_part(G(j, j));
+    if (square > 0) largest = std::max(largest, norms(j, 0) * norms(j, 1) / square);
   }
   return gram_rounding<T>(G.cols) * largest;
 }
@@ -313,8 +317,8 @@ double Orthogonalizer<T, Ctx>::image_rounding(Ctx& context, Block X, Block BX) {
 /// X ← X M and BX ← BX M with the ladder's M. The result has fewer columns if some were dropped.
 template <Scalar T, class Ctx>
 void Orthogonalizer<T, Ctx>::transform(Ctx& context, Block X, Block BX) {
-  const ConstSmallView<double, HostSpace> M = ladder_.advance();
-  const SmallView<double, Space> C = small_.view(M.rows, M.cols);
+  const ConstSmallView<Wide<T>, HostSpace> M = ladder_.advance();
+  const SmallView<Wide<T>, Space> C = small_.view(M.rows, M.cols);
   send(context, M, C);
   multiply<T>(context, 1, X, C, 0, X.columns(0, M.cols));
   if (separate(X, BX)) multiply<T>(context, 1, BX, C, 0, BX.columns(0, M.cols));

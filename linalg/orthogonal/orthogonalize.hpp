@@ -74,7 +74,7 @@ class Orthogonalizer {
   /// `status` receives the outcomes of both rounds, a column each, as of `gram_schmidt`. Throws
   /// `InvalidArgument` as `project` does.
   void subtract_and_orthonormalize(Ctx& context, ConstBlockView<T, Space> X,
-                                   ConstSmallView<double, Space> C, ConstBlockView<T, Space> Q,
+                                   ConstSmallView<Wide<T>, Space> C, ConstBlockView<T, Space> Q,
                                    BlockView<T, Space> W, BlockView<T, Space> Y,
                                    SmallView<double, Space> status);
 
@@ -113,13 +113,13 @@ class Orthogonalizer {
   double image_rounding(Ctx& context, Block X, Block BX);
   void transform(Ctx& context, Block X, Block BX);
 
-  OrthoLadder ladder_;
+  OrthoLadder<Wide<T>> ladder_;
   detail::OwnedHostContext host_;
   SmallMatrix<double, HostSpace> host_norms_;  // of the columns of X and of BX
   SmallMatrix<double, Space> norms_;           // the same in the context's memory
-  SmallMatrix<double, Space> small_;           // a Gram matrix or coefficients
-  SmallMatrix<double, Space> products_;        // [C; G] of a round of Gram–Schmidt
-  SmallMatrix<double, Space> coefficients_;    // its coefficients
+  SmallMatrix<Wide<T>, Space> small_;          // a Gram matrix or coefficients
+  SmallMatrix<Wide<T>, Space> products_;       // [C; G] of a round of Gram–Schmidt
+  SmallMatrix<Wide<T>, Space> coefficients_;   // its coefficients
   Index max_cols_;
   Index max_basis_;
 };

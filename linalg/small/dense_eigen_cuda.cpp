@@ -50,10 +50,12 @@ class CusolverEigensolver final : public detail::DeviceEigensolver {
 
 }  // namespace
 
-DenseEigensolver::DenseEigensolver(CudaContext& context, Index max_order)
-    : DenseEigensolver(max_order) {
+template <WideScalar W>
+DenseSolverOf<W>::DenseSolverOf(CudaContext& context, Index max_order) : DenseSolverOf(max_order) {
   if (max_order < detail::DeviceEigensolver::kLeastOrder) return;
   state_->device = std::make_unique<CusolverEigensolver>(context, max_order);
 }
+
+template DenseSolverOf<double>::DenseSolverOf(CudaContext& context, Index max_order);
 
 }  // namespace heddle

@@ -24,14 +24,16 @@ class DeviceEigensolver {
 
 }  // namespace detail
 
-/// The memory of a `DenseEigensolver`.
-struct DenseEigensolver::State {
+/// The memory of a `DenseSolverOf`.
+template <WideScalar W>
+struct DenseSolverOf<W>::State {
   explicit State(Index max_order) : context(1), work(context, max_order, max_order) {}
 
   HostContext context;
-  SmallMatrix<double, HostSpace> work;
-  SymmetricEigensolver<HostContext> eigensolver;
-  std::unique_ptr<detail::DeviceEigensolver> device;  // null: the host solves all orders
+  SmallMatrix<W, HostSpace> work;
+  HostEigensolver<W> eigensolver;
+  /// Of real matrices. Null: the host solves all orders.
+  std::unique_ptr<detail::DeviceEigensolver> device;
 };
 
 }  // namespace heddle

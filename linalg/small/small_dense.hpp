@@ -5,7 +5,8 @@
 #include <vector>
 
 /// Dense problems in double, of an order from the block width to a few hundred (or of order n for
-/// small matrices).
+/// small matrices). Where complex matrices are taken, too, transposes are adjoints, and symmetric
+/// means Hermitian.
 namespace heddle {
 
 /// The outcome of a Cholesky factorisation.
@@ -20,9 +21,11 @@ struct CholeskyStatus {
 /// triangle of G is read. A pivot that is not positive (or NaN) stops the factorisation, and G is
 /// then undefined.
 CholeskyStatus cholesky(HostContext& context, SmallView<double, HostSpace> G);
+CholeskyStatus cholesky(HostContext& context, SmallView<std::complex<double>, HostSpace> G);
 
 /// R ← R⁻¹ in place (R upper triangular with a nonzero diagonal).
 void invert_upper(HostContext& context, SmallView<double, HostSpace> R);
+void invert_upper(HostContext& context, SmallView<std::complex<double>, HostSpace> R);
 
 /// The rows of the column `status` that `cholesky_qr_coefficients` writes.
 struct CholeskyQrStatus {
@@ -47,11 +50,19 @@ struct CholeskyQrStatus {
 /// 2405.01298 (why two rounds of it are stable).
 void cholesky_qr_coefficients(HostContext& context, ConstSmallView<double, HostSpace> T,
                               SmallView<double, HostSpace> N, SmallView<double, HostSpace> status);
+void cholesky_qr_coefficients(HostContext& context,
+                              ConstSmallView<std::complex<double>, HostSpace> T,
+                              SmallView<std::complex<double>, HostSpace> N,
+                              SmallView<double, HostSpace> status);
 
 /// C = α op(A) op(B) + β C for small matrices. C must not share memory with A or B.
 void small_multiply(HostContext& context, double alpha, ConstSmallView<double, HostSpace> A,
                     bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
                     double beta, SmallView<double, HostSpace> C);
+void small_multiply(HostContext& context, double alpha,
+                    ConstSmallView<std::complex<double>, HostSpace> A, bool transpose_a,
+                    ConstSmallView<std::complex<double>, HostSpace> B, bool transpose_b,
+                    double beta, SmallView<std::complex<double>, HostSpace> C);
 
 /// R = U diag(σ) Vᵀ with σ descending and UᵀU = VᵀV = I (R and U m×n, m ≥ n, V n×n, sigma n×1).
 /// None of them may share memory. The errors of σ are a few ε·σ₁. Allocates. Returns false if R
@@ -89,20 +100,25 @@ std::optional<LeastSquaresFit> least_squares_solution(SmallView<double, HostSpac
 /// It keeps its working memory: a call whose order is not larger than that of an earlier call
 /// allocates nothing. Source: Golub & Van Loan, Matrix Computations, 8.3 (Householder
 /// tridiagonalisation, implicit QR steps with Wilkinson's shift).
+template <WideScalar W>
+class HostEigensolver {
+ public:
+  /// H is m×m (only its lower triangle is read), theta m×1, Z m×m. Z may be H. Returns false if the
+  /// iteration did not converge or H holds NaN or Inf, and theta and Z are then undefined.
+  bool compute(HostContext& context, ConstSmallView<W, HostSpace> H,
+               SmallView<double, HostSpace> theta, SmallView<W, HostSpace> Z);
+
+ private:
+  Buffer<W, HostSpace> work_;
+  Buffer<double, HostSpace> subdiagonal_;
+};
+
+/// That of a context, for real matrices.
 template <class Ctx>
 class SymmetricEigensolver;
 
 template <>
-class SymmetricEigensolver<HostContext> {
- public:
-  /// H is m×m (only its lower triangle is read), theta m×1, Z m×m. Z may be H. Returns false if the
-  /// iteration did not converge or H holds NaN or Inf, and theta and Z are then undefined.
-  bool compute(HostContext& context, ConstSmallView<double, HostSpace> H,
-               SmallView<double, HostSpace> theta, SmallView<double, HostSpace> Z);
-
- private:
-  Buffer<double, HostSpace> work_;
-};
+class SymmetricEigensolver<HostContext> : public HostEigensolver<double> {};
 
 class CudaContext;
 

@@ -7,11 +7,14 @@
 namespace heddle {
 namespace {
 
-using Matrix = Eigen::Map<Eigen::MatrixXd>;
-using Vector = Eigen::Map<Eigen::VectorXd>;
+template <class W>
+using Matrix = Eigen::Map<Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>>;
+template <class W>
+using Vector = Eigen::Map<Eigen::Matrix<W, Eigen::Dynamic, 1>>;
 
 /// The largest |entry| of the lower triangle. NaN or Inf if it contains one.
-double largest_entry(ConstSmallView<double, HostSpace> H) {
+template <WideScalar W>
+double largest_entry(ConstSmallView<W, HostSpace> H) {
   double largest = 0;
   for (Index j = 0; j < H.cols; ++j) {
     for (Index i = j; i < H.rows; ++i) {
@@ -23,23 +26,26 @@ double largest_entry(ConstSmallView<double, HostSpace> H) {
   return largest;
 }
 
-/// Overwrites the lower triangle of Q by the orthogonal Q of H = Q T Qᵀ with tridiagonal T.
-void tridiagonalize(Matrix& Q, Vector& diagonal, Vector& subdiagonal, Vector& coefficients,
-                    Vector& work) {
+/// Overwrites the lower triangle of Q by the unitary Q of H = Q T Qᴴ with real tridiagonal T.
+template <WideScalar W>
+void tridiagonalize(Matrix<W>& Q, Vector<double>& diagonal, Vector<double>& subdiagonal,
+                    Vector<W>& coefficients, Vector<W>& work) {
   Eigen::internal::tridiagonalization_inplace(Q, coefficients);
-  diagonal = Q.diagonal();
-  subdiagonal = Q.diagonal<-1>();
-  Eigen::householderSequence(Q, coefficients).setLength(Q.rows() - 1).setShift(1).evalTo(Q, work);
+  diagonal = Q.diagonal().real();
+  subdiagonal = Q.template diagonal<-1>().real();
+  Eigen::householderSequence(Q, coefficients.conjugate())
+      .setLength(Q.rows() - 1)
+      .setShift(1)
+      .evalTo(Q, work);
 }
 
 }  // namespace
 
 // The steps of Eigen::SelfAdjointEigenSolver with preallocated memory. Eigen's class allocates
 // whenever the order changes and once more in each call.
-bool SymmetricEigensolver<HostContext>::compute(HostContext& context,
-                                                ConstSmallView<double, HostSpace> H,
-                                                SmallView<double, HostSpace> theta,
-                                                SmallView<double, HostSpace> Z) {
+template <WideScalar W>
+bool HostEigensolver<W>::compute(HostContext& context, ConstSmallView<W, HostSpace> H,
+                                 SmallView<double, HostSpace> theta, SmallView<W, HostSpace> Z) {
   const Index m = H.rows;
   if (H.cols != m || theta.rows != m || theta.cols != 1 || Z.rows != m || Z.cols != m) {
     throw InvalidArgument(fmt::format("SymmetricEigensolver: H {}x{}, theta {}x{}, Z {}x{}", H.rows,
@@ -50,17 +56,20 @@ bool SymmetricEigensolver<HostContext>::compute(HostContext& context,
   if (!std::isfinite(size)) return false;
   const double scale = size > 0 ? size : 1;
 
-  const std::size_t needed = static_cast<std::size_t>(m * (m + 3));
-  if (work_.size() < needed) work_ = Buffer<double, HostSpace>(context, needed);
-  Matrix Q(work_.data(), m, m);
-  Vector subdiagonal(work_.data() + m * m, m - 1);
-  Vector coefficients(work_.data() + m * (m + 1), m - 1);
-  Vector work(work_.data() + m * (m + 2), m);
-  Vector values(theta.data, m);
+  const std::size_t needed = static_cast<std::size_t>(m * (m + 2));
+  if (work_.size() < needed) {
+    work_ = Buffer<W, HostSpace>(context, needed);
+    subdiagonal_ = Buffer<double, HostSpace>(context, static_cast<std::size_t>(m));
+  }
+  Matrix<W> Q(work_.data(), m, m);
+  Vector<double> subdiagonal(subdiagonal_.data(), m - 1);
+  Vector<W> coefficients(work_.data() + m * m, m - 1);
+  Vector<W> work(work_.data() + m * (m + 1), m);
+  Vector<double> values(theta.data, m);
   for (Index j = 0; j < m; ++j) {
     for (Index i = j; i < m; ++i) Q(i, j) = H(i, j) / scale;
   }
-  tridiagonalize(Q, values, subdiagonal, coefficients, work);
+  tridiagonalize<W>(Q, values, subdiagonal, coefficients, work);
   constexpr Index kMaxIterationsPerValue = 30;
   const Eigen::ComputationInfo info = Eigen::internal::computeFromTridiagonal_impl(
       values, subdiagonal, kMaxIterationsPerValue, true, Q);
@@ -68,5 +77,8 @@ bool SymmetricEigensolver<HostContext>::compute(HostContext& context,
   for (Index j = 0; j < m; ++j) std::copy_n(&Q(0, j), m, &Z(0, j));
   return info == Eigen::Success;
 }
+
+template class HostEigensolver<double>;
+template class HostEigensolver<std::complex<double>>;
 
 }  // namespace heddle

@@ -27,15 +27,19 @@ T entry(const CsrView<T, HostSpace>& A, Index row, Index col) {
   return found != end && *found == col ? A.values[found - A.columns] : T{0};
 }
 
+bool is_nan(double a) { return std::isnan(a); }
+bool is_nan(std::complex<double> a) { return std::isnan(a.real()) || std::isnan(a.imag()); }
+
 /// |a − b| for `find_asymmetry`: 0 for equal infinities and for two NaNs, Inf if only one is NaN.
-double difference(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+template <WideScalar W>
+double difference(W a, W b) {
+  if (a == b || (is_nan(a) && is_nan(b))) return 0;
   const double distance = std::abs(a - b);
   return std::isnan(distance) ? std::numeric_limits<double>::infinity() : distance;
 }
 
 /// The entry of `symmetrize` for the pair a, b.
-template <Scalar T>
+template <RealScalar T>
 T dominant(T a, T b) noexcept {
   if (std::isnan(a) || std::isnan(b)) return a + b;
   if (std::abs(a) == std::abs(b)) return std::max(a, b);
@@ -99,6 +103,16 @@ HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A) {
 }
 
 template <Scalar T>
+HostCsrMatrix<T> adjoint(HostContext& context, CsrView<T, HostSpace> A) {
+  HostCsrMatrix<T> transposed = transpose(context, A);
+  if constexpr (kComplex<T>) {
+    T* const values = transposed.values();
+    parallel_for(context.threads(), A.nnz, [&](Index k) { values[k] = std::conj(values[k]); });
+  }
+  return transposed;
+}
+
+template <Scalar T>
 HostCsrMatrix<T> symmetrize(HostContext& context, CsrView<T, HostSpace> A) {
   require_square("symmetrize", Shape{A.rows, A.cols});
   const HostCsrMatrix<T> transposed = transpose(context, A);
@@ -140,7 +154,7 @@ template <Scalar T>
 bool is_diagonal(CsrView<T, HostSpace> A) {
   for (Index i = 0; i < A.rows; ++i) {
     for (std::int64_t k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      if (A.columns[k] != i && A.values[k] != 0) return false;
+      if (A.columns[k] != i && A.values[k] != T{0}) return false;
     }
   }
   return true;
@@ -159,16 +173,18 @@ bool equals_transpose(CsrView<T, HostSpace> A) {
       const Index col = A.columns[k];
       const Index other = next[static_cast<std::size_t>(col)]++;
       if (other == A.row_offsets[col + 1] || A.columns[other] != row) return false;
-      if (!(A.values[other] == A.values[k])) return false;
+      if (!(A.values[other] == conjugate(A.values[k]))) return false;
     }
-    next[static_cast<std::size_t>(row)] = k + (k < end && A.columns[k] == row ? 1 : 0);
+    const bool diagonal = k < end && A.columns[k] == row;
+    if (diagonal && kComplex<T> && !(A.values[k] == conjugate(A.values[k]))) return false;
+    next[static_cast<std::size_t>(row)] = k + (diagonal ? 1 : 0);
   }
   return std::equal(next.begin(), next.end(), A.row_offsets + 1);
 }
 
 template <Scalar T>
-std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
-                                      double tolerance) {
+std::vector<AsymmetryOf<Wide<T>>> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
+                                                 double tolerance) {
   require_square("find_asymmetry", Shape{A.rows, A.cols});
   if (equals_transpose(A)) return {};
   struct Worst {
@@ -183,10 +199,10 @@ std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace
     Worst worst;
     for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
       for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-        const double value = static_cast<double>(A.values[k]);
-        if (std::isfinite(value)) worst.largest = std::max(worst.largest, std::abs(value));
+        const Wide<T> value = A.values[k];
+        if (is_finite(value)) worst.largest = std::max(worst.largest, std::abs(value));
         const Index col = A.columns[k];
-        const double apart = difference(value, static_cast<double>(entry(A, col, row)));
+        const double apart = difference(value, Wide<T>(conjugate(entry(A, col, row))));
         if (apart > worst.difference) worst = {row, col, apart, worst.largest};
       }
     }
@@ -199,8 +215,7 @@ std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace
     if (candidate.difference > worst.difference) worst = candidate;
   }
   if (!(worst.difference > tolerance * largest)) return {};
-  return {{worst.row, worst.col, static_cast<double>(entry(A, worst.row, worst.col)),
-           static_cast<double>(entry(A, worst.col, worst.row))}};
+  return {{worst.row, worst.col, entry(A, worst.row, worst.col), entry(A, worst.col, worst.row)}};
 }
 
 template <Scalar T>
@@ -208,22 +223,28 @@ double largest_difference(CsrView<T, HostSpace> A, CsrView<T, HostSpace> B) {
   double largest = 0;
   for (Index row = 0; row < A.rows; ++row) {
     merge_rows(A, B, row, [&](std::int32_t, T a, T b) {
-      largest = std::max(largest, difference(static_cast<double>(a), static_cast<double>(b)));
+      largest = std::max(largest, difference(Wide<T>(a), Wide<T>(b)));
     });
   }
   return largest;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                       \
-  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,           \
-                                              std::span<const Triplet<T>>);         \
-  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>);         \
-  template HostCsrMatrix<T> symmetrize(HostContext&, CsrView<T, HostSpace>);        \
-  template bool is_diagonal(CsrView<T, HostSpace>);                                 \
-  template bool equals_transpose(CsrView<T, HostSpace>);                            \
-  template double largest_difference(CsrView<T, HostSpace>, CsrView<T, HostSpace>); \
-  template std::vector<Asymmetry> find_asymmetry(HostContext&, CsrView<T, HostSpace>, double);
+#define HEDDLE_INSTANTIATE(T)                                                                    \
+  template HostCsrMatrix<T> csr_from_triplets(HostContext&, Index, Index,                        \
+                                              std::span<const Triplet<T>>);                      \
+  template HostCsrMatrix<T> transpose(HostContext&, CsrView<T, HostSpace>);                      \
+  template HostCsrMatrix<T> adjoint(HostContext&, CsrView<T, HostSpace>);                        \
+  template bool is_diagonal(CsrView<T, HostSpace>);                                              \
+  template bool equals_transpose(CsrView<T, HostSpace>);                                         \
+  template double largest_difference(CsrView<T, HostSpace>, CsrView<T, HostSpace>);              \
+  template std::vector<AsymmetryOf<Wide<T>>> find_asymmetry(HostContext&, CsrView<T, HostSpace>, \
+                                                            double);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(T) \
+  template HostCsrMatrix<T> symmetrize(HostContext&, CsrView<T, HostSpace>);
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(To, From) \

@@ -26,6 +26,10 @@ HostCsrMatrix<T> csr_from_triplets(HostContext& context, Index rows, Index cols,
 template <Scalar T>
 HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A);
 
+/// Aᴴ, which is the transpose of a real A. Otherwise as `transpose`.
+template <Scalar T>
+HostCsrMatrix<T> adjoint(HostContext& context, CsrView<T, HostSpace> A);
+
 /// A with its values rounded to U. Values beyond the range of U become infinite.
 template <Scalar U, Scalar T>
 HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
@@ -34,26 +38,31 @@ HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 template <Scalar T>
 bool is_diagonal(CsrView<T, HostSpace> A);
 
-/// Whether A is square, and A and Aᵀ are equal, with the same entries stored. Takes one pass over
+/// Whether A is square, and A and Aᴴ are equal, with the same entries stored. Takes one pass over
 /// the entries up to the first one that differs.
 template <Scalar T>
 bool equals_transpose(CsrView<T, HostSpace> A);
 
-/// A pair of entries A(i,j) ≠ A(j,i), the evidence that a matrix is not symmetric.
-struct Asymmetry {
-  Index row;          ///< 0-based
-  Index col;          ///< 0-based
-  double value;       ///< A(row, col)
-  double transposed;  ///< A(col, row)
+/// A pair of entries A(i,j) ≠ conj A(j,i), the evidence that a matrix is not symmetric, or not
+/// Hermitian.
+template <WideScalar W>
+struct AsymmetryOf {
+  Index row;     ///< 0-based
+  Index col;     ///< 0-based
+  W value;       ///< A(row, col)
+  W transposed;  ///< A(col, row)
 };
 
-/// The pair of entries with the largest |A(i,j) − A(j,i)|, the first one in row order, if that
-/// exceeds `tolerance`·max|A| (over the finite entries). Empty if A is symmetric to within the
-/// tolerance. Entries not stored count as 0. Two NaNs count as equal, a NaN and a number as
-/// infinitely different. Throws `InvalidArgument` if A is not square.
+/// That of a real matrix.
+using Asymmetry = AsymmetryOf<double>;
+
+/// The pair of entries with the largest |A(i,j) − conj A(j,i)|, the first one in row order, if that
+/// exceeds `tolerance`·max|A| (over the finite entries). Empty if A is symmetric, or Hermitian, to
+/// within the tolerance. Entries not stored count as 0. Two NaNs count as equal, a NaN and a number
+/// as infinitely different. Throws `InvalidArgument` if A is not square.
 template <Scalar T>
-std::vector<Asymmetry> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
-                                      double tolerance);
+std::vector<AsymmetryOf<Wide<T>>> find_asymmetry(HostContext& context, CsrView<T, HostSpace> A,
+                                                 double tolerance);
 
 /// The largest |a_ij − b_ij| of A and B, which have one shape. Entries not stored count as 0. Two
 /// NaNs count as equal, a NaN and a number as infinitely different.

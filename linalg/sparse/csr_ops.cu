@@ -236,7 +236,7 @@ void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \
                                     CsrMatrix<T, DeviceSpace>&);                                  \
   template void shift_diagonal(CudaContext&, double, CsrMatrix<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T) \

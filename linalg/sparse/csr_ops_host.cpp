@@ -48,7 +48,7 @@ double norm_1(HostContext& context, CsrView<T, HostSpace> A) {
       const std::int32_t* row_end = A.columns + A.row_offsets[row + 1];
       const std::int32_t* col = std::lower_bound(A.columns + A.row_offsets[row], row_end, first);
       for (; col != row_end && *col < end; ++col) {
-        sums.data()[*col] += std::abs(static_cast<double>(A.values[col - A.columns]));
+        sums.data()[*col] += std::abs(static_cast<Wide<T>>(A.values[col - A.columns]));
       }
     }
   });
@@ -124,7 +124,7 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
   require_square("shift_diagonal", Shape{A.rows(), A.cols()});
   parallel_for(context.threads(), A.rows(), [&](Index i) {
     const std::int64_t place = diagonal_place(view, i);
-    if (is_diagonal_at(view, i, place)) A.values()[place] += static_cast<T>(shift);
+    if (is_diagonal_at(view, i, place)) A.values()[place] += static_cast<RealOf<T>>(shift);
   });
 }
 

@@ -134,7 +134,7 @@ CsrSurvey survey(CudaContext& context, CsrView<T, DeviceSpace> A) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template CsrSurvey survey<T>(CudaContext&, CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

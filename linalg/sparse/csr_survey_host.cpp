@@ -60,7 +60,7 @@ CsrSurvey survey(HostContext&, CsrView<T, HostSpace> A) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template CsrSurvey survey<T>(HostContext&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -207,7 +207,7 @@ void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
       CudaContext&, DistributedCsrView<T, DeviceSpace>);                            \
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,    \
                                     DistributedCsr<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T) \

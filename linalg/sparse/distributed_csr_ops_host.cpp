@@ -23,7 +23,7 @@ template <Scalar T>
 RowSum absolute_sum(const CsrView<T, HostSpace>& A, Index i) {
   RowSum row{0, A.row_offsets[i + 1] - A.row_offsets[i]};
   for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-    row.sum += std::abs(static_cast<double>(A.values[e]));
+    row.sum += std::abs(static_cast<Wide<T>>(A.values[e]));
   }
   return row;
 }
@@ -32,7 +32,7 @@ template <Scalar T>
 double sum_of_squares(const CsrView<T, HostSpace>& A, Index i) {
   double sum = 0;
   for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-    sum += static_cast<double>(A.values[e]) * static_cast<double>(A.values[e]);
+    sum += squared(static_cast<Wide<T>>(A.values[e]));
   }
   return sum;
 }
@@ -105,7 +105,7 @@ void absolute_row_sums(HostContext& context, DistributedCsrView<T, HostSpace> A,
   const auto set = [&](Index i, const RowSum& row) {
     const double of_terms = static_cast<double>(row.entries) / static_cast<double>(terms);
     const double times = terms > 0 ? std::max(1.0, of_terms) : 1;
-    sums(i, 0) = static_cast<T>(times * row.sum);
+    sums(i, 0) = static_cast<RealOf<T>>(times * row.sum);
   };
   parallel_for(context.threads(), A.own.rows, [&](Index i) { set(i, absolute_sum(A.own, i)); });
   for_each_remote_row(A, [&](Index i, const RowSum& remote) {

@@ -186,7 +186,7 @@ HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
 #define HEDDLE_INSTANTIATE(T)                                                    \
   template HostCsrMatrix<T> graph_laplacian(HostContext&, CsrView<T, HostSpace>, \
                                             const LaplacianOptions&, std::vector<double>*);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

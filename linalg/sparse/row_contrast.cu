@@ -144,7 +144,7 @@ void leave_out_like_neighbours(CudaContext& context, CsrView<T, DeviceSpace> A, 
   template void leave_out_like_neighbours<T>(CudaContext&, CsrView<T, DeviceSpace>, double,    \
                                              ConstBlockView<T, DeviceSpace>,                   \
                                              BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

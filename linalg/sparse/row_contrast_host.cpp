@@ -79,7 +79,7 @@ void leave_out_like_neighbours(HostContext& context, CsrView<T, HostSpace> A, do
   template void leave_out_like_neighbours<T>(HostContext&, CsrView<T, HostSpace>, double,  \
                                              ConstBlockView<T, HostSpace>,                 \
                                              BlockView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

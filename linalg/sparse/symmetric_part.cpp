@@ -46,7 +46,7 @@ double relative_asymmetry(HostContext& context, CsrView<T, HostSpace> A) {
 #define HEDDLE_INSTANTIATE(T)                                                    \
   template HostCsrMatrix<T> symmetric_part(HostContext&, CsrView<T, HostSpace>); \
   template double relative_asymmetry(HostContext&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

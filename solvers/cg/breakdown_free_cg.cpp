@@ -260,7 +260,7 @@ void BreakdownFreeCg<T, Ctx>::take_directions(ConstSmallView<double, HostSpace> 
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BreakdownFreeCg<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -405,7 +405,7 @@ void LinearColumns<T, Ctx>::refresh() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LinearColumns<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

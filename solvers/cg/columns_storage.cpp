@@ -38,7 +38,7 @@ void LinearColumnsStorage<T, Ctx>::reset() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template struct LinearColumnsStorage<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

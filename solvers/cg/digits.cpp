@@ -57,7 +57,7 @@ bool have_digits(ColumnLedger& ledger, const LinearOperator<T, Ctx>& A, LooseRow
 
 #define HEDDLE_INSTANTIATE(T, Ctx) \
   template bool have_digits(ColumnLedger&, const LinearOperator<T, Ctx>&, LooseRowsSearch&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -97,7 +97,7 @@ LooseRows LooseRowsSearch::find(const CsrView<T, HostSpace>& A, double strong) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template LooseRows LooseRowsSearch::find<T>(const CsrView<T, HostSpace>&, double);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -26,7 +26,7 @@ auto OperatorNorm<T, Ctx>::check_least_rayleigh_quotient(double least, Index m) 
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class OperatorNorm<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -100,7 +100,7 @@ void ConstraintFactor<T, Ctx>::project(Ctx& context, BlockView<T, Space> Y) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ConstraintFactor<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -92,7 +92,7 @@ void CudssInverse<T>::solve_upper(CudaContext& context, ConstBlock X, Block Y) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class CudssInverse<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

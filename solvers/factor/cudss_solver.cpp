@@ -216,7 +216,7 @@ void CudssSolver::solve_on_host(double* X, Index columns) {
 #define HEDDLE_INSTANTIATE(T)                                                                \
   template void CudssSolver::solve(CudaContext&, CudssPhase, ConstBlockView<T, DeviceSpace>, \
                                    BlockView<T, DeviceSpace>, const double*);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

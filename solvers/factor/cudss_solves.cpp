@@ -60,7 +60,7 @@ std::unique_ptr<ShiftedSolves<T, CudaContext>> cudss_solves(CudaContext& context
 #define HEDDLE_INSTANTIATE(T)                                           \
   template std::unique_ptr<ShiftedSolves<T, CudaContext>> cudss_solves( \
       CudaContext&, const CsrView<T, DeviceSpace>&, const CsrView<T, DeviceSpace>&, double, bool);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

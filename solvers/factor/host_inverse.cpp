@@ -128,7 +128,7 @@ void HostInverse<T, Ctx>::solve_upper(Ctx& context, ConstBlock X, Block Y) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class HostInverse<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

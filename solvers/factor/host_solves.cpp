@@ -70,7 +70,7 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
   template std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(                              \
       Ctx&, const CsrView<T, typename Ctx::Space>&, const CsrView<T, typename Ctx::Space>&, \
       double, const FactorLibraryRow&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

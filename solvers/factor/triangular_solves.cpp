@@ -39,14 +39,14 @@ void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
 #define HEDDLE_INSTANTIATE(T, Ctx)         \
   template class TriangularSolves<T, Ctx>; \
   template TriangularSolves<T, Ctx>::TriangularSolves(Ctx&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #ifdef HEDDLE_HAS_CUDA
 #define HEDDLE_INSTANTIATE(T)                                               \
   template TriangularSolves<T, CudaContext>::TriangularSolves(CudaContext&, \
                                                               CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 #endif
 

@@ -109,7 +109,7 @@ OrthonormalBlock orthonormal_constraints(Ctx& context, Orthogonalizer<T, Ctx>& o
   template OrthonormalBlock orthonormal_constraints(                                         \
       Ctx&, Orthogonalizer<T, Ctx>&, LinearOperator<T, Ctx>*, ConstBlockView<T, Ctx::Space>, \
       BlockView<T, Ctx::Space>, BlockView<T, Ctx::Space>, OrthoCounts&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -96,7 +96,7 @@ std::span<const double> EigenVerifier<T, Ctx>::couplings(
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

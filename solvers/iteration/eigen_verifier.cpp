@@ -397,7 +397,7 @@ void EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

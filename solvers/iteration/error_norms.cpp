@@ -230,7 +230,7 @@ double ErrorNorms<T, Ctx>::size_B(double number, double norm_B) const noexcept {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ErrorNorms<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

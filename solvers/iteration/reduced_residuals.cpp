@@ -90,7 +90,7 @@ void EigenVerifier<T, Ctx>::step_of_minimal_residuals(Ctx& context, LinearOperat
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -112,7 +112,7 @@ double BlockOrthonormalizer<T, Ctx>::project(Ctx& context, ConstBlock V, Block W
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockOrthonormalizer<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -213,7 +213,7 @@ void KrylovBasis<T, Ctx>::archive(Ctx& context, Archive& archive) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class KrylovBasis<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -41,7 +41,7 @@ LinearOperator<T, Ctx>* ConstrainedPencil<T, Ctx>::restricted(Ctx& context,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ConstrainedPencil<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -207,7 +207,7 @@ void BlockLanczosSolve<T, Ctx>::solve_dense() {
 #define HEDDLE_INSTANTIATE(T, Ctx)          \
   template class DenseStandardForm<T, Ctx>; \
   template class BlockLanczosSolve<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

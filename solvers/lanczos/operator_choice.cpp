@@ -430,7 +430,7 @@ void OperatorChoice<T, Ctx>::archive(Archive& archive) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class OperatorChoice<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

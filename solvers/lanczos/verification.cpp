@@ -195,7 +195,7 @@ std::optional<double> Verification<T, Ctx>::farthest_value() const {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class Verification<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

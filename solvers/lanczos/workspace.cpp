@@ -51,7 +51,7 @@ BlockLanczosWorkspace<T, Ctx>& BlockLanczosWorkspace<T, Ctx>::operator=(
     BlockLanczosWorkspace&&) noexcept = default;
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosWorkspace<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

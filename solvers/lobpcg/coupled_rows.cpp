@@ -80,7 +80,7 @@ void mark_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
   template void mark_coupled_rows<T, Ctx>(const LinearOperator<T, Ctx>&, double, \
                                           BlockView<T, typename Ctx::Space>,     \
                                           BlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

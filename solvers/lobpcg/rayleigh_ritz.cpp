@@ -281,7 +281,7 @@ void RayleighRitz<T, Ctx>::drop_leading(Index k) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class RayleighRitz<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

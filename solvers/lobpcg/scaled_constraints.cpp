@@ -48,7 +48,7 @@ void ScaledConstraints<T, Ctx>::project(Ctx& context, BlockView<T, Space> X,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ScaledConstraints<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

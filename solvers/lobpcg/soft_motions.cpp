@@ -442,7 +442,7 @@ void SoftMotions<T, Ctx>::project(Block W) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SoftMotions<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

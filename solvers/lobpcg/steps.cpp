@@ -413,7 +413,7 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -121,7 +121,7 @@ std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::of_all_rows(
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class StiffFactor<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

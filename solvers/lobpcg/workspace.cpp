@@ -74,7 +74,7 @@ template <Scalar T, class Ctx>
 LobpcgWorkspace<T, Ctx>& LobpcgWorkspace<T, Ctx>::operator=(LobpcgWorkspace&&) noexcept = default;
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgWorkspace<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

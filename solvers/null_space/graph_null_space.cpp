@@ -179,7 +179,7 @@ GraphNullSpace graph_null_space(HostContext& context, CsrView<T, HostSpace> A, I
 #define HEDDLE_INSTANTIATE(T)                                                          \
   template GraphNullSpace graph_null_space(HostContext&, CsrView<T, HostSpace>, Index, \
                                            std::span<const double>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

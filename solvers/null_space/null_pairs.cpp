@@ -159,7 +159,7 @@ double null_pairs_memory_bytes(const EigenOptions& options, Index n, bool pencil
       Ctx&, HostContext&, const GraphNullSpace&, Index, LinearOperator<T, Ctx>*);            \
   template EigenResult<T, typename Ctx::Space> null_pairs(Ctx&, const EigenProblem<T, Ctx>&, \
                                                           const EigenOptions&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -181,7 +181,7 @@ void IndefiniteInverse<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Spac
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IndefiniteInverse<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

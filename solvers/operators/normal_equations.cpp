@@ -93,7 +93,7 @@ bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alph
 #define HEDDLE_INSTANTIATE(T, Ctx)                                             \
   template void require_adjoint_pair(const char*, const AdjointPair<T, Ctx>&); \
   template class NormalEquationsOperator<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -48,7 +48,7 @@ bool SparseOperator<T, Ctx>::absolute_row_sums_into(Ctx& context, BlockView<T, S
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SparseOperator<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

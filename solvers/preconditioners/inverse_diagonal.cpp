@@ -94,7 +94,7 @@ Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
       Ctx&, DistributedCsrView<T, typename Ctx::Space>);         \
   template Buffer<T, typename Ctx::Space> inverse_root_diagonal( \
       Ctx&, DistributedCsrView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -64,7 +64,7 @@ void send_rounded(Ctx& context, HostContext& host, ConstSmallView<double, HostSp
                                      SmallView<double, HostSpace>);                              \
   template void send_rounded<T, Ctx>(Ctx&, HostContext&, ConstSmallView<double, HostSpace>,      \
                                      BlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -44,7 +44,7 @@ std::optional<std::vector<double>> dense_triplets(Ctx& context, HostContext& hos
   template std::optional<std::vector<double>> dense_triplets(                                \
       Ctx&, HostContext&, LinearOperator<T, Ctx>&, Which, BlockView<T, typename Ctx::Space>, \
       BlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

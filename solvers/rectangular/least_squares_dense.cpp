@@ -123,7 +123,7 @@ void LeastSquaresSolve<T, Ctx>::find_roundings() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LeastSquaresSolve<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

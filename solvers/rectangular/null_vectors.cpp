@@ -68,7 +68,7 @@ SolveStatus NullVectors<T, Ctx>::remove_range(Block U) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NullVectors<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -36,7 +36,7 @@ void ProjectedOperator<T, Ctx>::project(Ctx& context, ConstBlockView<T, Space> X
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ProjectedOperator<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -74,7 +74,7 @@ double SingularSolve<T, Ctx>::most_products() const {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

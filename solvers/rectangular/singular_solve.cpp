@@ -433,7 +433,7 @@ void SingularSolve<T, Ctx>::write_end() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

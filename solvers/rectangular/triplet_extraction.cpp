@@ -180,7 +180,7 @@ void TripletExtraction<T, Ctx>::add_orthogonality(Ctx& context, ConstBlockView<T
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class TripletExtraction<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -136,7 +136,7 @@ bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearO
                              const ChebyshevInterval&, const std::vector<double>&,        \
                              ConstBlockView<T, typename Ctx::Space>,                      \
                              BlockView<T, typename Ctx::Space>, const std::function<bool()>&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

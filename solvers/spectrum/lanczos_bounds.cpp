@@ -117,7 +117,7 @@ SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \
   template SpectrumBounds lanczos_bounds(Ctx&, LinearOperator<T, Ctx>&, Index); \
   template SpectrumBounds lanczos_bounds(Ctx&, DistributedCsrView<T, typename Ctx::Space>, Index);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

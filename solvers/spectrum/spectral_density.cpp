@@ -201,7 +201,7 @@ SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
 #define HEDDLE_INSTANTIATE(T, Ctx)                                         \
   template SpectralDensity spectral_density(Ctx&, LinearOperator<T, Ctx>&, \
                                             const SpectralDensityOptions&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -38,7 +38,7 @@ void multiply_bands(HostContext& context, const BandSchedule<HostSpace>& schedul
 #define HEDDLE_INSTANTIATE(T)                                                \
   template void multiply_bands(HostContext&, const BandSchedule<HostSpace>&, \
                                const BandProduct<T>&, Index, Index);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -50,7 +50,7 @@ void multiply_band_rows(const BandProduct<T>& product, Index first, Index last) 
 
 #define HEDDLE_INSTANTIATE(T) \
   template void multiply_band_rows<kIsa, T>(const BandProduct<T>&, Index, Index) noexcept;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

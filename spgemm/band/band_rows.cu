@@ -78,7 +78,7 @@ void multiply_bands(CudaContext& context, const BandSchedule<DeviceSpace>& sched
 #define HEDDLE_INSTANTIATE(T)                                                  \
   template void multiply_bands(CudaContext&, const BandSchedule<DeviceSpace>&, \
                                const BandProduct<T>&, Index, Index);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

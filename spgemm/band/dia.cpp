@@ -180,7 +180,7 @@ HostCsrMatrix<T> csr_from_dia(HostContext& context, const HostDiaMatrix<T>& A,
   template HostDiaMatrix<T> dia_from_csr(HostContext&, CsrView<T, HostSpace>, DiaShape); \
   template DiaPattern dia_pattern(HostContext&, CsrView<T, HostSpace>, DiaShape);        \
   template HostCsrMatrix<T> csr_from_dia(HostContext&, const HostDiaMatrix<T>&, const DiaPattern&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -99,7 +99,7 @@ void BandPlan<T, Ctx>::update(Ctx& context, const Matrix& A, const Matrix& B, Ma
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BandPlan<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #ifdef HEDDLE_HAS_CUDA
@@ -122,7 +122,7 @@ HostDiaMatrix<T> fetch(CudaContext& context, HostContext& host,
 #define HEDDLE_INSTANTIATE(T)                                                      \
   template DiaMatrix<T, DeviceSpace> place(CudaContext&, const HostDiaMatrix<T>&); \
   template HostDiaMatrix<T> fetch(CudaContext&, HostContext&, const DiaMatrix<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 #endif
 

@@ -163,7 +163,7 @@ CsrMatrix<T, DeviceSpace> spgemm_column_row(CudaContext& context, CsrView<T, Dev
 #define HEDDLE_INSTANTIATE(T)                                                                 \
   template CsrMatrix<T, DeviceSpace> spgemm_column_row(CudaContext&, CsrView<T, DeviceSpace>, \
                                                        CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -180,7 +180,7 @@ CsrMatrix<T, DeviceSpace> spgemm(CudaContext& context, CsrView<T, DeviceSpace> A
   template class SpgemmPlan<T, CudaContext>;                                       \
   template CsrMatrix<T, DeviceSpace> spgemm(CudaContext&, CsrView<T, DeviceSpace>, \
                                             CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

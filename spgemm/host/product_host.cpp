@@ -383,7 +383,7 @@ HostCsrMatrix<T> spgemm(HostContext& context, CsrView<T, HostSpace> A, CsrView<T
 #define HEDDLE_INSTANTIATE(T)                \
   template class SpgemmPlan<T, HostContext>; \
   template HostCsrMatrix<T> spgemm(HostContext&, CsrView<T, HostSpace>, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

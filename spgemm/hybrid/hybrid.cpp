@@ -264,7 +264,7 @@ double HybridSpgemm<T>::measure_share(double sample, std::size_t device_bytes) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class HybridSpgemm<T>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

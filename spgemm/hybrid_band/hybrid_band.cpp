@@ -204,7 +204,7 @@ BandCosts measure_band_costs(CudaContext& context_gpu, HostContext& context_host
 #define HEDDLE_INSTANTIATE(T)   \
   template class HybridBand<T>; \
   template BandCosts measure_band_costs<T>(CudaContext&, HostContext&, Index);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -38,7 +38,7 @@ HostCsrMatrix<T> reference_spgemm(HostContext& context, CsrView<T, HostSpace> A,
 #define HEDDLE_INSTANTIATE(T)                                                     \
   template HostCsrMatrix<T> reference_spgemm(HostContext&, CsrView<T, HostSpace>, \
                                              CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

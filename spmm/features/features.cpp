@@ -295,7 +295,7 @@ MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template MatrixFeatures matrix_features(HostContext&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -30,9 +30,18 @@ template <class T, class Space>
 using MakeKernel = std::unique_ptr<KernelPlan<T, Space>> (*)(typename ContextOf<Space>::type&,
                                                              KernelMatrix<T, Space>&);
 
-/// One maker per scalar type.
+/// One maker per scalar type. Kernels of the host take complex matrices, too.
 template <class Space>
-using KernelMakers = std::tuple<MakeKernel<float, Space>, MakeKernel<double, Space>>;
+struct KernelMakersOf {
+  using Type = std::tuple<MakeKernel<float, Space>, MakeKernel<double, Space>>;
+};
+template <>
+struct KernelMakersOf<HostSpace> {
+  using Type = std::tuple<MakeKernel<float, HostSpace>, MakeKernel<double, HostSpace>,
+                          MakeKernel<std::complex<double>, HostSpace>>;
+};
+template <class Space>
+using KernelMakers = typename KernelMakersOf<Space>::Type;
 
 /// The makers of `Plan<T>`, a class derived from `KernelPlan<T, Space>` with a constructor from
 /// (context, KernelMatrix&).
@@ -44,7 +53,11 @@ KernelMakers<Space> makers_of() {
       return std::make_unique<Plan<T>>(context, matrix);
     };
   };
-  return {maker(float{}), maker(double{})};
+  if constexpr (std::same_as<Space, HostSpace>) {
+    return {maker(float{}), maker(double{}), maker(std::complex<double>{})};
+  } else {
+    return {maker(float{}), maker(double{})};
+  }
 }
 
 /// A kernel: its traits and its makers. The makers are null in a build without the backend, where

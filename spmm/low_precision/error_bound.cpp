@@ -164,7 +164,7 @@ ProductError product_error(HostContext& context, CsrView<double, HostSpace> A,
   template ProductError product_error(                                             \
       HostContext&, CsrView<double, HostSpace>, ConstBlockView<double, HostSpace>, \
       ConstBlockView<T, HostSpace>, ProductPrecision, const ProductExponents&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

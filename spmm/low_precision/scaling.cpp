@@ -130,7 +130,7 @@ void column_exponents(HostContext& context, const ConstBlockView<T, HostSpace>& 
       HostContext&, const CsrView<T, HostSpace>&, RangeScaling, double, std::string_view, double); \
   template void column_exponents(HostContext&, const ConstBlockView<T, HostSpace>&, RangeScaling,  \
                                  double, std::string_view, std::int32_t*);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

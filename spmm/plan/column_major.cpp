@@ -57,7 +57,7 @@ void ColumnMajorProduct<T, Ctx>::multiply(Ctx& context, T alpha, ConstBlockView<
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ColumnMajorProduct<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

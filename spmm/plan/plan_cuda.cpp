@@ -279,7 +279,7 @@ const std::vector<std::string_view>& spmm_kernels(const CudaContext&) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class SpmmPlan<T, CudaContext>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -50,8 +50,8 @@ struct SpmmPlan<T, HostContext>::State {
   CsrView<T, HostSpace> A;
   SpmmOptions options;
   const detail::KernelRow<HostSpace>& row;
-  std::unique_ptr<detail::KernelPlan<T, HostSpace>> kernel;  ///< that of `row`
-  std::optional<detail::IndexedTranspose<T>> indexed = {};
+  std::unique_ptr<detail::KernelPlan<T, HostSpace>> kernel;         ///< that of `row`
+  std::optional<detail::IndexedTranspose<RealOf<T>>> indexed = {};  ///< for real matrices only
   std::optional<detail::StoredTranspose<T, HostContext>> stored = {};
   std::unique_ptr<detail::RemoteProduct<T, HostContext>> remote =
       {};  ///< null: A has no remote columns
@@ -68,13 +68,13 @@ struct SpmmPlan<T, HostContext>::State {
     }
   }
 
-  detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) {
+  detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) requires RealScalar<T> {
     if (!indexed) indexed.emplace(context, A);
     return *indexed;
   }
 
   const SpmmPlan& stored_transpose(HostContext& context) {
-    if (!stored) stored.emplace(context, transpose(context, A), options);
+    if (!stored) stored.emplace(context, adjoint(context, A), options);
     return stored->plan();
   }
 };
@@ -136,7 +136,8 @@ void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha
     throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
   }
   if (C.empty()) return;
-  if (state_->options.transpose == SpmmTranspose::stored && alpha != T{0}) {
+  const bool stored = kComplex<T> || state_->options.transpose == SpmmTranspose::stored;
+  if (stored && alpha != T{0}) {
     return state_->stored_transpose(context).multiply(context, alpha, B, beta, C);
   }
   const CsrView<T, HostSpace> At = {A.cols, A.rows, A.nnz, nullptr, nullptr, nullptr};
@@ -144,7 +145,7 @@ void SpmmPlan<T, HostContext>::multiply_transposed(HostContext& context, T alpha
   if (alpha == T{0}) {
     apply_epilogue(context, product);
     detail::count_product(context, product, 0);
-  } else {
+  } else if constexpr (RealScalar<T>) {
     detail::IndexedTranspose<T>& indexed = state_->indexed_transpose(context);
     indexed.run(context, product);
     detail::count_product(context, product, indexed.compulsory_bytes(C.cols()));

@@ -24,11 +24,13 @@ void check_shapes(std::string_view product, const Matrix& A, Index rows, Index c
 template <class Matrix, class Epilogue, class Block>
 void check_terms(const Matrix& A, const Epilogue& epilogue, const Block& C) {
   const auto require_shape_of_C = [&](char name, auto coefficient, const auto& block) {
-    if (coefficient == 0 || (block.rows() == C.rows() && block.cols() == C.cols())) return;
+    if (coefficient == decltype(coefficient){} ||
+        (block.rows() == C.rows() && block.cols() == C.cols()))
+      return;
     throw InvalidArgument(fmt::format("C = A B with {0}: {0} is {1}x{2}, but C is {3}x{4}", name,
                                       block.rows(), block.cols(), C.rows(), C.cols()));
   };
-  if (epilogue.gamma != 0 && A.rows != A.cols) {
+  if (epilogue.gamma != decltype(epilogue.gamma){} && A.rows != A.cols) {
     throw InvalidArgument(
         fmt::format("C = A B with rows of B added to those of C: A must be square, it is {}x{}",
                     A.rows, A.cols));

@@ -39,7 +39,7 @@ void add_to_rows(CudaContext& context, const Buffer<std::int32_t, DeviceSpace>& 
   template void add_to_rows(CudaContext&, const Buffer<std::int32_t, DeviceSpace>&,       \
                             ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>, T, \
                             BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

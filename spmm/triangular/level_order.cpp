@@ -110,7 +110,7 @@ void check_triangular_shapes(Index order, Shape X, Shape Y) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template LevelOrder<T> order_by_levels(HostContext&, CsrView<T, HostSpace>, Triangle);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

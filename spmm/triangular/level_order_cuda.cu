@@ -112,7 +112,7 @@ LevelOrder<T, DeviceSpace> order_by_levels(CudaContext& context, CsrView<T, Devi
                                                       Triangle);                             \
   template LevelOrder<T, DeviceSpace> order_by_levels(CudaContext&, CsrView<T, DeviceSpace>, \
                                                       Triangle);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -144,7 +144,7 @@ Index TriangularPlan<T, HostContext>::levels() const noexcept {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class TriangularPlan<T, HostContext>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

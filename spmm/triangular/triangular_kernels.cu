@@ -243,7 +243,7 @@ int threads_of_row(const Substitution<T>& substitution) {
   template void launch_by_flags(CudaContext&, const Substitution<T>&, RowFlags&);                  \
   template void launch_by_levels(CudaContext&, const Substitution<T>&, const std::vector<Index>&); \
   template int threads_of_row(const Substitution<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

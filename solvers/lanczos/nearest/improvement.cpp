@@ -151,7 +151,7 @@ bool NearestVerification<T, Ctx>::choose(ConstBlockView<T, Space> Y,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestVerification<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

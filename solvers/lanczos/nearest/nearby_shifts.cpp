@@ -330,7 +330,7 @@ bool NearbyShifts<T, Ctx>::step(BlockView<T, Space> X, const Group& group,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearbyShifts<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

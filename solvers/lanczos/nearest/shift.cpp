@@ -186,7 +186,7 @@ bool NearestShift<T, Ctx>::factor_again() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestShift<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

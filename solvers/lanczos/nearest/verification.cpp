@@ -406,7 +406,7 @@ template double rounding_of_F<double>(double) noexcept;
 #define HEDDLE_INSTANTIATE(T, Ctx)        \
   template struct NearestStorage<T, Ctx>; \
   template class NearestVerification<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

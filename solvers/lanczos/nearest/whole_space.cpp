@@ -141,7 +141,7 @@ ConstSmallView<double, HostSpace> WholeSpace<T, Ctx>::project(Ctx& context,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class WholeSpace<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -88,7 +88,7 @@ ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
   template ConditionEstimate condition_estimate(Ctx&, LinearOperator<T, Ctx>&,  \
                                                 LinearOperator<T, Ctx>*, Index, \
                                                 ConstBlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

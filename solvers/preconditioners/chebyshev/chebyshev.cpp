@@ -131,7 +131,7 @@ ConstBlockView<T, typename Ctx::Space> ChebyshevPreconditioner<T, Ctx>::iterate(
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ChebyshevPreconditioner<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(Ctx)                                          \

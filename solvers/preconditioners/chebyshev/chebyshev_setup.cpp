@@ -96,7 +96,7 @@ Index suitable_degree(Ctx& context, ConstBlockView<T, typename Ctx::Space> X,
   template Index suitable_degree(Ctx&, ConstBlockView<T, Ctx::Space>, std::span<const double>, \
                                  ConstBlockView<T, Ctx::Space>, double, double, int,           \
                                  const DegreeScratch<T, Ctx::Space>&);
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

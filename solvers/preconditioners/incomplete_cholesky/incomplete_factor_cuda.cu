@@ -151,7 +151,7 @@ IncompleteFactor<T, DeviceSpace> incomplete_cholesky(CudaContext& context,
 #define HEDDLE_INSTANTIATE(T)                                                 \
   template IncompleteFactor<T, DeviceSpace> incomplete_cholesky(CudaContext&, \
                                                                 CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

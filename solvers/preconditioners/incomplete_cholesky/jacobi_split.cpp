@@ -36,7 +36,7 @@ HostCsrMatrix<T> scale_rows_of(HostContext&, const Buffer<T, HostSpace>& d, Host
   template JacobiSplit<T, HostSpace> jacobi_split(HostContext&, CsrView<T, HostSpace>); \
   template HostCsrMatrix<T> scale_rows_of(HostContext&, const Buffer<T, HostSpace>&,    \
                                           HostCsrMatrix<T>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -58,7 +58,7 @@ CsrMatrix<T, DeviceSpace> scale_rows_of(CudaContext& context, const Buffer<T, De
   template JacobiSplit<T, DeviceSpace> jacobi_split(CudaContext&, CsrView<T, DeviceSpace>);     \
   template CsrMatrix<T, DeviceSpace> scale_rows_of(CudaContext&, const Buffer<T, DeviceSpace>&, \
                                                    CsrMatrix<T, DeviceSpace>);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

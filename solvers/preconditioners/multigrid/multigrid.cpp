@@ -207,7 +207,7 @@ auto MultigridPreconditioner<T, Ctx>::scaled_product(Ctx& context, ConstBlockVie
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MultigridPreconditioner<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(Ctx)                                          \

@@ -165,7 +165,7 @@ std::string PreconditionerStage<T, Ctx>::precision_reason() const {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class PreconditionerStage<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -405,7 +405,7 @@ bool inspect_small_product(CudaContext& context, const CsrView<T, DeviceSpace>& 
   template bool inspect_small_product(CudaContext&, const CsrView<T, DeviceSpace>&,               \
                                       const CsrView<T, DeviceSpace>&, RowBlocks&,                 \
                                       InspectedProduct&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

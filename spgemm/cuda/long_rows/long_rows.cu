@@ -152,7 +152,7 @@ void compute_long_rows(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
   template void compute_long_rows(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                                   const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
                                   const ProductTarget<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -50,7 +50,7 @@ void write_blocks(CudaContext& context, const CsrView<T, DeviceSpace>& M, Column
   template DeviceIntegers count_blocks(CudaContext&, const CsrView<T, DeviceSpace>&);    \
   template void write_blocks(CudaContext&, const CsrView<T, DeviceSpace>&, ColumnBlock*, \
                              std::int32_t*);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -124,7 +124,7 @@ void copy_patterns(CudaContext& context, const RunPlaces& places, const std::int
 #define HEDDLE_INSTANTIATE(T)                                                \
   template RunPlaces find_runs(CudaContext&, const CsrView<T, DeviceSpace>&, \
                                const CsrView<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

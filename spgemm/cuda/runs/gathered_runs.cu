@@ -412,7 +412,7 @@ void gather_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
   template void gather_runs(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                             const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
                             const Runs&, int, Index, const ProductTarget<T>&, bool);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -216,7 +216,7 @@ void compute_runs(LaunchGroup& group, const CsrView<T, DeviceSpace>& A,
   template void compute_runs(LaunchGroup&, const CsrView<T, DeviceSpace>&,               \
                              const CsrView<T, DeviceSpace>&, const std::int32_t*, Index, \
                              const Runs&, Index, int, const ProductTarget<T>&, bool);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -143,7 +143,7 @@ HostCsrMatrix<T> spgemm_to_host(CudaContext& context, HostContext& host, CsrView
                                          const Index*, std::size_t, std::int32_t*, T*);         \
   template HostCsrMatrix<T> spgemm_to_host(CudaContext&, HostContext&, CsrView<T, DeviceSpace>, \
                                            CsrView<T, DeviceSpace>, std::size_t);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

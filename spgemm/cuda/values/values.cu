@@ -231,7 +231,7 @@ void compute_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
   template void compute_rows(CudaContext&, const CsrView<T, DeviceSpace>&,                     \
                              const CsrView<T, DeviceSpace>&, const RowBins&, const RunPlaces&, \
                              Index, const ProductTarget<T>&, bool);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -69,7 +69,7 @@ void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, con
 #define HEDDLE_INSTANTIATE(T)                                                                    \
   template void launch_add_carries(CudaContext&, const SpmmProduct<T>&, const MergePath&, Index, \
                                    const T*);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

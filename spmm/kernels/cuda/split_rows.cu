@@ -55,7 +55,7 @@ void launch_add_parts(CudaContext& context, const SpmmProduct<T>& product,
 #define HEDDLE_INSTANTIATE(T)                                         \
   template void launch_add_parts(CudaContext&, const SpmmProduct<T>&, \
                                  const Buffer<SplitRow, DeviceSpace>&, const RowParts<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

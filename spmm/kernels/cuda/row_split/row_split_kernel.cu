@@ -195,7 +195,7 @@ void launch_row_split(CudaContext& context, const Product& product, int groups, 
                                  const LongRowsView<T>&);                             \
   template void launch_row_split(CudaContext&, const GatheredProduct<T>&, int, Index, \
                                  const LongRowsView<T>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 template void launch_row_split(CudaContext&, const NarrowProduct<SpmmProduct<double>>&, int, Index,
                                const LongRowsView<double>&);
 #undef HEDDLE_INSTANTIATE

@@ -14,7 +14,7 @@ class ReferencePlan : public KernelPlan<T, HostSpace> {
         .beta = p.beta, .gamma = p.gamma, .delta = p.delta, .eta = p.eta};
     if (p.delta != T{0}) epilogue.X = {p.X, p.A.rows, p.N, p.ldx};
     if (p.eta != T{0}) epilogue.Y = {p.Y, p.A.rows, p.N, p.ldy};
-    reference_spmm<T>(static_cast<double>(p.alpha), p.A, {p.B, p.A.cols, p.N, p.ldb}, epilogue,
+    reference_spmm<T>(Wide<T>(p.alpha), p.A, {p.B, p.A.cols, p.N, p.ldb}, epilogue,
                       {p.C, p.A.rows, p.N, p.ldc});
   }
 };

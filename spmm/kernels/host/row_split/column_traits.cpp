@@ -61,7 +61,7 @@ ColumnTraits column_traits(const CsrView<T, HostSpace>& A) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template ColumnTraits column_traits(const CsrView<T, HostSpace>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

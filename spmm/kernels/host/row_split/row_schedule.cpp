@@ -155,7 +155,7 @@ RowSchedule schedule_rows(HostContext& context, const CsrView<T, HostSpace>& A) 
 
 #define HEDDLE_INSTANTIATE(T) \
   template RowSchedule schedule_rows(HostContext&, const CsrView<T, HostSpace>&);
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

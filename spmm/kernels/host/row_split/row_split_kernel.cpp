@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/kernels/host/complex_rows/complex_rows.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split_kernel.hpp>
 
@@ -43,6 +44,24 @@ class RowSplitPlan : public KernelPlan<T, HostSpace> {
   Index nnz_;
   RowSchedule schedule_;
   Buffer<T, HostSpace> partials_;
+};
+
+template <ComplexScalar T>
+class RowSplitPlan<T> : public KernelPlan<T, HostSpace> {
+ public:
+  RowSplitPlan(HostContext&, const KernelMatrix<T, HostSpace>& matrix)
+      : chunks_(row_chunks(matrix.A)) {}
+
+  void run(HostContext& context, const SpmmProduct<T, HostSpace>& p) override {
+    complex_rows<T>(p, chunks_, context.threads());
+  }
+
+  std::string reason(Index) const override {
+    return "vectorised over the real and imaginary parts of the columns";
+  }
+
+ private:
+  std::vector<Index> chunks_;
 };
 
 }  // namespace
