@@ -192,7 +192,7 @@ void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
   require_same_shape("scale_rows", factors, ConstBlock<T>(X.data(), X.rows(), 1, X.ld()));
   for_each_row<T>(context, X, [&](Index i) {
     const T factor = factors(i, 0);
-    for (Index j = 0; j < X.cols(); ++j) Y(i, j) = factor * X(i, j);
+    for (Index j = 0; j < X.cols(); ++j) Y(i, j) = product(factor, X(i, j));
   });
   context.profile().count(bytes(factors) + 2 * bytes(X), 6 * entries(X));
 }

@@ -21,9 +21,10 @@ void row_maxima(HostContext& context, ConstBlockView<T, HostSpace> X, double pow
   const Slabs slabs = make_slabs(X.rows(), kMinSlabRows);
   parallel_for(context.threads(), slabs.count(), [&](Index slab) {
     for (Index i = slabs.begin(slab); i < slabs.end(slab); ++i) {
-      T largest = 0;
+      RealOf<T> largest = 0;
       for (Index j = 0; j < X.cols(); ++j) largest = std::max(largest, std::abs(X(i, j)));
-      y(i, 0) = largest > 0 ? static_cast<T>(std::pow(static_cast<double>(largest), power)) : T{0};
+      const double root = largest > 0 ? std::pow(static_cast<double>(largest), power) : 0;
+      y(i, 0) = static_cast<RealOf<T>>(root);
     }
   });
   context.profile().count(bytes(X) + bytes<T, HostSpace>(y), entries(X));
@@ -32,7 +33,7 @@ void row_maxima(HostContext& context, ConstBlockView<T, HostSpace> X, double pow
 #define HEDDLE_INSTANTIATE(T)                                                  \
   template void row_maxima(HostContext&, ConstBlockView<T, HostSpace>, double, \
                            BlockView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -250,6 +250,7 @@ HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #define HEDDLE_INSTANTIATE(To, From) \
   template HostCsrMatrix<To> convert(HostContext&, CsrView<From, HostSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+HEDDLE_INSTANTIATE(std::complex<double>, std::complex<double>)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <heddle/linalg/data/csr_matrix.hpp>
 #include <heddle/solvers/factor/factor_estimate.hpp>
@@ -9,8 +10,14 @@
 
 namespace heddle::detail {
 
-/// A library that orders and factors sparse symmetric matrices in host memory, in double. The
-/// results do not depend on the number of threads.
+/// The pattern of A, without its values.
+template <WideScalar W>
+CsrView<double, HostSpace> pattern_of(const CsrView<W, HostSpace>& A) noexcept {
+  return {A.rows, A.cols, A.nnz, A.row_offsets, A.columns, nullptr};
+}
+
+/// A library that orders and factors sparse symmetric or Hermitian matrices in host memory, in
+/// double. The results do not depend on the number of threads.
 class CholeskyBackend {
  public:
   virtual ~CholeskyBackend() = default;
@@ -28,14 +35,17 @@ class CholeskyBackend {
   virtual double most_entries() const noexcept = 0;  ///< of a factor that can be indexed
 
   /// An order with little fill: row k of P A Pᵀ is row order[k] of A. Only the pattern of A is
-  /// used, which is symmetric. Throws `OutOfMemory`.
+  /// read, which is symmetric; A may have no values. Throws `OutOfMemory`.
   virtual std::vector<std::int32_t> order(const CsrView<double, HostSpace>& A) const = 0;
 
-  /// Lᵀ of A = L Lᵀ, with the diagonal first in each row. `lower`: the lower triangle of A, with
+  /// Lᴴ of A = L Lᴴ, with the diagonal first in each row. `lower`: the lower triangle of A, with
   /// its whole diagonal, in an order of this backend. Nothing if A is not positive definite. Throws
   /// `OutOfMemory`.
   virtual std::optional<HostCsrMatrix<double>> factor(
       HostContext& context, const CsrView<double, HostSpace>& lower) const = 0;
+
+  virtual std::optional<HostCsrMatrix<std::complex<double>>> factor(
+      HostContext& context, const CsrView<std::complex<double>, HostSpace>& lower) const = 0;
 };
 
 /// Approximate minimum degree orders and a column-by-column factorisation by Eigen. Source:

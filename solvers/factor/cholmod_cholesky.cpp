@@ -43,8 +43,9 @@ class Common {
 using Indices = std::vector<SuiteSparse_long>;
 
 /// A by rows, read as a matrix by columns of which CHOLMOD uses the upper triangle: that is the
-/// lower triangle of A. `columns`: A's column indices.
-cholmod_sparse upper_triangle(const CsrView<double, HostSpace>& A, Indices& columns) {
+/// lower triangle of A. A Hermitian A is read as its conjugate. `columns`: A's column indices.
+template <WideScalar W>
+cholmod_sparse upper_triangle(const CsrView<W, HostSpace>& A, Indices& columns) {
   static_assert(sizeof(SuiteSparse_long) == sizeof(std::int64_t));
   columns.assign(A.columns, A.columns + A.nnz);
   cholmod_sparse matrix{};
@@ -52,10 +53,12 @@ cholmod_sparse upper_triangle(const CsrView<double, HostSpace>& A, Indices& colu
   matrix.nzmax = static_cast<std::size_t>(A.nnz);
   matrix.p = const_cast<std::int64_t*>(A.row_offsets);
   matrix.i = columns.data();
-  matrix.x = const_cast<double*>(A.values);
+  matrix.x = const_cast<W*>(A.values);
   matrix.stype = 1;
   matrix.itype = CHOLMOD_LONG;
-  matrix.xtype = A.values == nullptr ? CHOLMOD_PATTERN : CHOLMOD_REAL;
+  matrix.xtype = A.values == nullptr ? CHOLMOD_PATTERN
+                 : kComplex<W>       ? CHOLMOD_COMPLEX
+                                     : CHOLMOD_REAL;
   matrix.dtype = CHOLMOD_DOUBLE;
   matrix.packed = 1;
   return matrix;
@@ -92,6 +95,17 @@ class CholmodCholesky final : public CholeskyBackend {
 
   std::optional<HostCsrMatrix<double>> factor(
       HostContext& context, const CsrView<double, HostSpace>& lower) const override {
+    return factor_of(context, lower);
+  }
+  std::optional<HostCsrMatrix<std::complex<double>>> factor(
+      HostContext& context, const CsrView<std::complex<double>, HostSpace>& lower) const override {
+    return factor_of(context, lower);
+  }
+
+ private:
+  template <WideScalar W>
+  std::optional<HostCsrMatrix<W>> factor_of(HostContext& context,
+                                            const CsrView<W, HostSpace>& lower) const {
     Common common;
     common->nmethods = 1;
     common->method[0].ordering = CHOLMOD_NATURAL;
@@ -106,10 +120,9 @@ class CholmodCholesky final : public CholeskyBackend {
     cholmod_l_factorize(&matrix, made.get(), common.get());
     if (common->status == CHOLMOD_NOT_POSDEF) return std::nullopt;
     common.check();
-    return transposed(context, *made);
+    return transposed<W>(context, *made);
   }
 
- private:
   struct Deleter {
     void operator()(cholmod_factor* factor) const { cholmod_l_free_factor(&factor, common->get()); }
     Common* common;
@@ -122,16 +135,18 @@ class CholmodCholesky final : public CholeskyBackend {
     return made;
   }
 
-  /// Lᵀ by rows, which is L by columns.
-  static HostCsrMatrix<double> transposed(HostContext& context, const cholmod_factor& L) {
+  /// Lᴴ by rows: the factor by columns, which is that of the conjugate matrix, see
+  /// `upper_triangle`.
+  template <WideScalar W>
+  static HostCsrMatrix<W> transposed(HostContext& context, const cholmod_factor& L) {
     const auto n = static_cast<Index>(L.n);
     const auto* begin = static_cast<const SuiteSparse_long*>(L.p);
     const auto* count = static_cast<const SuiteSparse_long*>(L.nz);
     const auto* rows = static_cast<const SuiteSparse_long*>(L.i);
-    const auto* values = static_cast<const double*>(L.x);
+    const auto* values = static_cast<const W*>(L.x);
     Index entries = 0;
     for (Index k = 0; k < n; ++k) entries += count[k];
-    HostCsrMatrix<double> result(context, n, n, entries);
+    HostCsrMatrix<W> result(context, n, n, entries);
     result.row_offsets()[0] = 0;
     for (Index k = 0; k < n; ++k) {
       const std::int64_t at = result.row_offsets()[k];

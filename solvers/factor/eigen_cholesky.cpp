@@ -8,16 +8,19 @@
 namespace heddle::detail {
 namespace {
 
-using EigenMatrix = Eigen::SparseMatrix<double>;
+template <WideScalar W>
+using EigenMatrixOf = Eigen::SparseMatrix<W>;
 
-std::vector<std::int32_t> narrow_offsets(const CsrView<double, HostSpace>& A) {
+template <WideScalar W>
+std::vector<std::int32_t> narrow_offsets(const CsrView<W, HostSpace>& A) {
   return {A.row_offsets, A.row_offsets + A.rows + 1};
 }
 
 /// The arrays of A by rows, read as a matrix by columns, which is Aᵀ. The lower triangle of a
-/// symmetric matrix becomes the upper one.
-Eigen::Map<const EigenMatrix> by_columns(const CsrView<double, HostSpace>& A,
-                                         const std::vector<std::int32_t>& offsets) {
+/// symmetric matrix becomes the upper one. A Hermitian matrix becomes its conjugate.
+template <WideScalar W>
+Eigen::Map<const EigenMatrixOf<W>> by_columns(const CsrView<W, HostSpace>& A,
+                                              const std::vector<std::int32_t>& offsets) {
   const auto n = static_cast<Eigen::Index>(A.rows);
   return {n, n, static_cast<Eigen::Index>(A.nnz), offsets.data(), A.columns, A.values};
 }
@@ -38,10 +41,14 @@ class EigenCholesky final : public CholeskyBackend {
 
   std::vector<std::int32_t> order(const CsrView<double, HostSpace>& A) const override {
     // Eigen puts rows without a diagonal entry last, as if they were dense.
-    EigenMatrix diagonal(static_cast<Eigen::Index>(A.rows), static_cast<Eigen::Index>(A.rows));
+    EigenMatrixOf<double> diagonal(static_cast<Eigen::Index>(A.rows),
+                                   static_cast<Eigen::Index>(A.rows));
     diagonal.setIdentity();
     const auto offsets = narrow_offsets(A);
-    EigenMatrix pattern = by_columns(A, offsets) + diagonal;
+    const std::vector<double> ones(static_cast<std::size_t>(A.nnz), 1);
+    CsrView<double, HostSpace> with_values = A;
+    with_values.values = ones.data();
+    EigenMatrixOf<double> pattern = by_columns(with_values, offsets) + diagonal;
     Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int32_t> order;
     Eigen::AMDOrdering<std::int32_t>()(pattern, order);
     return {order.indices().data(), order.indices().data() + order.indices().size()};
@@ -49,13 +56,24 @@ class EigenCholesky final : public CholeskyBackend {
 
   std::optional<HostCsrMatrix<double>> factor(
       HostContext& context, const CsrView<double, HostSpace>& lower) const override {
+    return factor_of(context, lower);
+  }
+  std::optional<HostCsrMatrix<std::complex<double>>> factor(
+      HostContext& context, const CsrView<std::complex<double>, HostSpace>& lower) const override {
+    return factor_of(context, lower);
+  }
+
+ private:
+  template <WideScalar W>
+  static std::optional<HostCsrMatrix<W>> factor_of(HostContext& context,
+                                                   const CsrView<W, HostSpace>& lower) {
     const auto offsets = narrow_offsets(lower);
-    const EigenMatrix upper = by_columns(lower, offsets);
-    const Eigen::SimplicialLLT<EigenMatrix, Eigen::Upper, Eigen::NaturalOrdering<int>> made(upper);
+    const EigenMatrixOf<W> upper = by_columns(lower, offsets);
+    const Eigen::SimplicialLLT<EigenMatrixOf<W>, Eigen::Upper, Eigen::NaturalOrdering<int>> made(
+        upper);
     if (made.info() != Eigen::Success) return std::nullopt;
-    const EigenMatrix& L = made.matrixL().nestedExpression();
-    HostCsrMatrix<double> transposed(context, lower.rows, lower.cols,
-                                     static_cast<Index>(L.nonZeros()));
+    const EigenMatrixOf<W>& L = made.matrixL().nestedExpression();
+    HostCsrMatrix<W> transposed(context, lower.rows, lower.cols, static_cast<Index>(L.nonZeros()));
     std::copy_n(L.outerIndexPtr(), lower.rows + 1, transposed.row_offsets());
     std::copy_n(L.innerIndexPtr(), L.nonZeros(), transposed.columns());
     std::copy_n(L.valuePtr(), L.nonZeros(), transposed.values());

@@ -10,7 +10,7 @@ namespace {
 /// Bytes per entry of L during the factorisation: in the library's factor, in a copy of it, and in
 /// two triangles.
 template <Scalar T>
-constexpr double kBytesOfEntry = 2.0 * (sizeof(double) + sizeof(std::int32_t)) +
+constexpr double kBytesOfEntry = 2.0 * (sizeof(Wide<T>) + sizeof(std::int32_t)) +
                                  2.0 * (sizeof(T) + sizeof(std::int32_t));
 
 /// The cost of a solve per entry of L and column.
@@ -25,8 +25,8 @@ constexpr double kSecondsPerUnit = 1 / 6e9;
 
 /// A with its values rounded to T.
 template <Scalar T>
-HostCsrMatrix<T> in_scalar(HostContext& host, HostCsrMatrix<double> A) {
-  if constexpr (std::same_as<T, double>) {
+HostCsrMatrix<T> in_scalar(HostContext& host, HostCsrMatrix<Wide<T>> A) {
+  if constexpr (std::same_as<T, Wide<T>>) {
     return A;
   } else {
     return convert<T>(host, A.view());
@@ -83,10 +83,10 @@ bool HostInverse<T, Ctx>::factor(Ctx& context, double sigma) {
 }
 
 template <Scalar T, class Ctx>
-void HostInverse<T, Ctx>::make_solves(Ctx& context, HostCsrMatrix<double> transposed) {
+void HostInverse<T, Ctx>::make_solves(Ctx& context, HostCsrMatrix<Wide<T>> factor) {
   HostContext& host = host_of(context, beside_);
-  const HostCsrMatrix<T> upper = in_scalar<T>(host, std::move(transposed));
-  solves_.emplace(context, transpose(host, upper.view()).view(), upper.view());
+  const HostCsrMatrix<T> upper = in_scalar<T>(host, std::move(factor));
+  solves_.emplace(context, adjoint(host, upper.view()).view(), upper.view());
   if (into_order_) return;
   HostCsrMatrix<T> P = permutation<T>(host, cholesky_->order());
   back_ = place(context, transpose(host, P.view()));
@@ -128,7 +128,7 @@ void HostInverse<T, Ctx>::solve_upper(Ctx& context, ConstBlock X, Block Y) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class HostInverse<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -34,13 +34,13 @@ class HostInverse final : public InverseFactor<T, Ctx> {
   void solve_upper(Ctx& context, ConstBlock X, Block Y) override;
 
  private:
-  void make_solves(Ctx& context, HostCsrMatrix<double> transposed);
+  void make_solves(Ctx& context, HostCsrMatrix<Wide<T>> factor);
   Block permuted_block(Ctx& context, Index columns);
 
   Matrix A_, B_;
   double max_bytes_;
   HostContext beside_{1};  // the host, where Ctx is a GPU
-  std::optional<SparseCholesky> cholesky_;
+  std::optional<SparseCholeskyOf<Wide<T>>> cholesky_;
   bool fits_ = false;
   std::optional<TriangularSolves<T, Ctx>> solves_;
   CsrMatrix<T, Space> there_, back_;  // P and Pᵀ

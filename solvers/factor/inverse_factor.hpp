@@ -19,7 +19,7 @@ struct FactorRates {
   double seconds_per_unit;  ///< an estimate
 };
 
-/// The factorisation P (A − σB) Pᵀ = L Lᵀ by one library, for any number of shifts σ, and solves
+/// The factorisation P (A − σB) Pᵀ = L Lᴴ by one library, for any number of shifts σ, and solves
 /// with it. P depends only on the patterns of A and B. The functions are called in the order of
 /// their declaration; `factor` any number of times.
 template <Scalar T, class Ctx>
@@ -53,7 +53,7 @@ class InverseFactor {
   /// Whether there is a factor to solve with.
   virtual bool factored() const noexcept = 0;
 
-  /// Y = (A − σB)⁻¹ X, Y = L⁻¹P X and Y = PᵀL⁻ᵀ X. Y may be X.
+  /// Y = (A − σB)⁻¹ X, Y = L⁻¹P X and Y = PᵀL⁻ᴴ X. Y may be X.
   virtual void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
   virtual void solve_lower(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
   virtual void solve_upper(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) = 0;
@@ -61,8 +61,8 @@ class InverseFactor {
 
 /// A in host memory, in double. If A has no rows, neither has the result.
 template <Scalar T>
-HostCsrMatrix<double> on_host(HostContext& host, HostContext&, const CsrView<T, HostSpace>& A) {
-  return A.rows == 0 ? HostCsrMatrix<double>() : convert<double>(host, A);
+HostCsrMatrix<Wide<T>> on_host(HostContext& host, HostContext&, const CsrView<T, HostSpace>& A) {
+  return A.rows == 0 ? HostCsrMatrix<Wide<T>>() : convert<Wide<T>>(host, A);
 }
 template <Scalar T>
 HostCsrMatrix<double> on_host(HostContext& host, CudaContext& context,

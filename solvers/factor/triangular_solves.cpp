@@ -9,7 +9,7 @@ namespace {
 template <Scalar T, class Ctx>
 TriangularPlan<T, Ctx> plan_transposed(Ctx& context, CsrView<T, HostSpace> L) {
   HostContext host;
-  return {context, transpose(host, L).view(), Triangle::upper};
+  return {context, adjoint(host, L).view(), Triangle::upper};
 }
 
 template <Scalar T>
@@ -26,8 +26,8 @@ TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, From> L)
 
 template <Scalar T, class Ctx>
 TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, HostSpace> L,
-                                           CsrView<T, HostSpace> L_transposed)
-    : lower_(context, L, Triangle::lower), upper_(context, L_transposed, Triangle::upper) {}
+                                           CsrView<T, HostSpace> adjoint_of_L)
+    : lower_(context, L, Triangle::lower), upper_(context, adjoint_of_L, Triangle::upper) {}
 
 template <Scalar T, class Ctx>
 void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
@@ -39,7 +39,7 @@ void TriangularSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
 #define HEDDLE_INSTANTIATE(T, Ctx)         \
   template class TriangularSolves<T, Ctx>; \
   template TriangularSolves<T, Ctx>::TriangularSolves(Ctx&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #ifdef HEDDLE_HAS_CUDA

@@ -29,7 +29,7 @@ void Candidates::begin_check() noexcept {
   checking_ = true;
 }
 
-void Candidates::take(const LanczosRitz& ritz, double level, Index steps) {
+void Candidates::take(const LanczosValues& ritz, double level, Index steps) {
   const Index k = ritz.order();
   const double least = (1 - (checking_ ? kMarginOfCheck : kMargin)) * level;
   count_ = 0;

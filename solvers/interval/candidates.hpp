@@ -30,7 +30,7 @@ class Candidates {
   bool checking() const noexcept { return checking_; }
 
   /// Takes the Ritz values of a basis of `steps` blocks, without the columns that a restart kept.
-  void take(const LanczosRitz& ritz, double level, Index steps);
+  void take(const LanczosValues& ritz, double level, Index steps);
 
   /// A restart follows. The growth so far is kept.
   void restart() noexcept { before_ += growth_; }

@@ -17,7 +17,7 @@ class ConstrainedOperator final : public LinearOperator<T, Ctx> {
   /// `multipliers`: memory of c·b numbers for products with up to b columns. All must outlive this
   /// operator, and Y may be filled later.
   ConstrainedOperator(LinearOperator<T, Ctx>& A, const Basis<T, Space>& Y,
-                      SmallMatrix<double, Space>& multipliers)
+                      SmallMatrix<Wide<T>, Space>& multipliers)
       : LinearOperator<T, Ctx>(A.row_range(), A.column_range()),
         A_(A),
         Y_(Y),
@@ -35,7 +35,7 @@ class ConstrainedOperator final : public LinearOperator<T, Ctx> {
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Z) override {
     A_.apply(context, X, Z);
     if (rank_ == 0) return;
-    const SmallView<double, Space> mu = multipliers_.view(rank_, X.cols());
+    const SmallView<Wide<T>, Space> mu = multipliers_.view(rank_, X.cols());
     gram<T>(context, Y_.Q.columns(0, rank_), Z, mu);              // Yᵀ A X          c×b
     multiply<T>(context, -1, Y_.BQ.columns(0, rank_), mu, 1, Z);  // A X − B Y μ     n×b
   }
@@ -44,7 +44,7 @@ class ConstrainedOperator final : public LinearOperator<T, Ctx> {
   LinearOperator<T, Ctx>& A_;
   Basis<T, Space> Y_;
   Index rank_;
-  SmallMatrix<double, Space>& multipliers_;
+  SmallMatrix<Wide<T>, Space>& multipliers_;
 };
 
 }  // namespace heddle::detail

@@ -11,14 +11,14 @@ namespace heddle::detail {
 /// as orthonormal.
 template <Scalar T>
 inline constexpr double kOrthogonalityLimit =
-    1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    1e4 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// The largest |xᵀBy − δ| for which x and y count as orthonormal. `size`: ‖B‖₁‖x‖‖y‖. Rounding
 /// changes xᵀBy by up to ε·size, which matters for an ill conditioned B, where size may reach its
 /// condition number.
 template <Scalar T>
 double orthogonality_limit(double size) noexcept {
-  constexpr double kRoundings = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double kRoundings = 10 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   return std::max(kOrthogonalityLimit<T>, kRoundings * size);
 }
 

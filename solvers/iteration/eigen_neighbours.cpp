@@ -76,8 +76,8 @@ std::span<const double> EigenVerifier<T, Ctx>::couplings(
     const auto U_slab = U.columns(first, count);
     const auto R = AU.columns(0, count);
     const auto product = product_.view(k, count);
-    const SmallView<double, HostSpace> VAU = H_.view(k, count);
-    const SmallView<double, HostSpace> VBU = Z_.view(k, count);
+    const SmallView<Wide<T>, HostSpace> VAU = H_.view(k, count);
+    const SmallView<Wide<T>, HostSpace> VBU = Z_.view(k, count);
     problem.A->apply(context, U_slab, R);
     gram(context, V, R, product);  // Vᵀ A U   k×slab
     fetch(context, product, VAU);
@@ -87,8 +87,12 @@ std::span<const double> EigenVerifier<T, Ctx>::couplings(
     fetch(context, product, VBU);
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < k; ++j) {
-        neighbour_couplings_.push_back(VAU(j, i) -
-                                       values_[static_cast<std::size_t>(j)] * VBU(j, i));
+        const Wide<T> part = VAU(j, i) - values_[static_cast<std::size_t>(j)] * VBU(j, i);
+        if constexpr (kComplex<T>) {
+          neighbour_couplings_.push_back(std::abs(part));
+        } else {
+          neighbour_couplings_.push_back(part);
+        }
       }
     }
   }
@@ -96,7 +100,7 @@ std::span<const double> EigenVerifier<T, Ctx>::couplings(
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -30,9 +30,15 @@ ConstBlockView<T, typename Ctx::Space> image(Ctx& context, LinearOperator<T, Ctx
   return BV;
 }
 
-void symmetrize(SmallView<double, HostSpace> M) {
+/// M ← (M + Mᴴ)/2.
+template <WideScalar W>
+void symmetrize(SmallView<W, HostSpace> M) {
   for (Index j = 0; j < M.cols; ++j) {
-    for (Index i = 0; i < j; ++i) M(i, j) = M(j, i) = 0.5 * (M(i, j) + M(j, i));
+    for (Index i = 0; i < j; ++i) {
+      M(i, j) = 0.5 * (M(i, j) + conjugate(M(j, i)));
+      M(j, i) = conjugate(M(i, j));
+    }
+    M(j, j) = real_part(M(j, j));
   }
 }
 
@@ -40,8 +46,9 @@ void symmetrize(SmallView<double, HostSpace> M) {
 enum Number : Index { kResidual, kDualResidual, kNorm, kSizeA, kSizeB, kSizeOfRows, kNumbers };
 
 /// The part of residual j in the span of the other vectors of V, from VᵀR.
-double coupling(ConstSmallView<double, HostSpace> VR, Index j) {
-  return norm_of(0, VR.rows, [&](Index i) { return i == j ? 0 : VR(i, j); });
+template <WideScalar W>
+double coupling(ConstSmallView<W, HostSpace> VR, Index j) {
+  return norm_of(0, VR.rows, [&](Index i) { return i == j ? 0 : std::abs(VR(i, j)); });
 }
 
 /// The share of a value that rounding in stiff rows may cost.
@@ -62,7 +69,8 @@ constexpr double kUnderflow =
     std::is_same_v<T, float> ? 10 * static_cast<double>(std::numeric_limits<float>::denorm_min())
                              : 0;
 
-double one_norm(ConstSmallView<double, HostSpace> M) {
+template <WideScalar W>
+double one_norm(SmallView<W, HostSpace> M) {
   double largest = 0;
   for (Index j = 0; j < M.cols; ++j) {
     double sum = 0;
@@ -107,8 +115,8 @@ DenseFailure EigenVerifier<T, Ctx>::rayleigh_ritz(Ctx& context, const EigenProbl
                                                   BlockView<T, Space> AV, BlockView<T, Space> BV) {
   const PhaseScope phase(context, Phase::verify);
   const Index k = V.cols();
-  const SmallView<double, HostSpace> H = H_.view(k, k);
-  const SmallView<double, HostSpace> G = G_.view(k, k);
+  const SmallView<Wide<T>, HostSpace> H = H_.view(k, k);
+  const SmallView<Wide<T>, HostSpace> G = G_.view(k, k);
   for_each_slab(k, AV.cols(), [&](Index first, Index count) {
     const auto V_slab = V.columns(first, count);
     const auto AV_slab = AV.columns(0, count);
@@ -124,7 +132,7 @@ DenseFailure EigenVerifier<T, Ctx>::rayleigh_ritz(Ctx& context, const EigenProbl
   projected_norm_A_ = one_norm(H);
   projected_norm_B_ = one_norm(G);
   const SmallView<double, HostSpace> theta = theta_host_.view(k, 1);
-  const SmallView<double, HostSpace> Z = Z_.view(k, k);
+  const SmallView<Wide<T>, HostSpace> Z = Z_.view(k, k);
   const DenseFailure failure = dense_.solve(H, G, theta, Z);
   if (failure != DenseFailure::none) return failure;
   if (which == Which::largest) {
@@ -145,7 +153,7 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
                                     BlockView<T, Space> BV) {
   const PhaseScope phase(context, Phase::verify);
   const Index k = V.cols();
-  const SmallView<double, HostSpace> G = G_.view(k, k);
+  const SmallView<Wide<T>, HostSpace> G = G_.view(k, k);
   const SmallView<double, HostSpace> host = theta_host_.view(k, 1);
   std::copy_n(values_.begin(), k, host.data);
   send(context, host, theta_.view(k, 1));
@@ -178,7 +186,7 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
 
 /// Takes the measured numbers of the pairs, for vectors that are scaled to xᵀBx = 1.
 template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
+void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<Wide<T>, HostSpace> G,
                                          ConstSmallView<double, HostSpace> numbers) {
   const Index k = G.cols;
   for (std::vector<double>* list : {&residuals_, &dual_residuals_, &squares_, &couplings_,
@@ -186,21 +194,21 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
     list->clear();
   }
   orthogonality_ = 0;
-  const ConstSmallView<double, HostSpace> VR = H_.view(k, k);
+  const ConstSmallView<Wide<T>, HostSpace> VR = H_.view(k, k);
   correct_values(G, VR);
   for (Index j = 0; j < k; ++j) {
     residuals_.push_back(numbers(j, kResidual) / numbers(j, kNorm));
     dual_residuals_.push_back(
         error_norms_.dual_norm(numbers(j, kDualResidual), numbers(j, kResidual)) /
-        std::sqrt(G(j, j)));
-    squares_.push_back(G(j, j));
-    couplings_.push_back(
-        std::hypot(coupling(VR, j) / G(j, j), corrections_[static_cast<std::size_t>(j)]));
+        std::sqrt(real_part(G(j, j))));
+    squares_.push_back(real_part(G(j, j)));
+    couplings_.push_back(std::hypot(coupling(VR, j) / real_part(G(j, j)),
+                                    corrections_[static_cast<std::size_t>(j)]));
     sizes_A_.push_back(numbers(j, kSizeA));
     sizes_B_.push_back(numbers(j, kSizeB));
     rows_numbers_.push_back(numbers(j, kSizeOfRows));
     for (Index i = 0; i < k; ++i) {
-      keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
+      keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1.0 : 0.0)));
     }
   }
 }
@@ -209,12 +217,12 @@ void EigenVerifier<T, Ctx>::take_numbers(ConstSmallView<double, HostSpace> G,
 /// solve leaves an error of ε times the largest value in all values. The quotients have only their
 /// own rounding errors. They are not taken if they would change the order of the pairs.
 template <Scalar T, class Ctx>
-void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<double, HostSpace> G,
-                                           ConstSmallView<double, HostSpace> VR) {
+void EigenVerifier<T, Ctx>::correct_values(ConstSmallView<Wide<T>, HostSpace> G,
+                                           ConstSmallView<Wide<T>, HostSpace> VR) {
   const Index k = G.cols;
   ritz_values_.assign(values_.begin(), values_.end());
   corrections_.clear();
-  for (Index j = 0; j < k; ++j) corrections_.push_back(VR(j, j) / G(j, j));
+  for (Index j = 0; j < k; ++j) corrections_.push_back(real_part(VR(j, j)) / real_part(G(j, j)));
   const auto corrected = [&](Index j) {
     const auto pair = static_cast<std::size_t>(j);
     return values_[pair] + corrections_[pair];
@@ -250,14 +258,14 @@ std::string EigenVerifier<T, Ctx>::refutation(const EigenConvergence& convergenc
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::judge_orthogonality(const EigenConvergence& convergence) {
   const auto k = static_cast<Index>(residuals_.size());
-  const ConstSmallView<double, HostSpace> G = G_.view(k, k);
+  const ConstSmallView<Wide<T>, HostSpace> G = G_.view(k, k);
   const auto size = [&](Index j) {
     return error_norms_.size_B(sizes_B_[static_cast<std::size_t>(j)], convergence.norm_B());
   };
   orthogonality_excess_ = 0;
   for (Index j = 0; j < k; ++j) {
     for (Index i = 0; i < k; ++i) {
-      const double deviation = std::abs(G(i, j) - (i == j ? 1 : 0));
+      const double deviation = std::abs(G(i, j) - (i == j ? 1.0 : 0.0));
       keep_worst(orthogonality_excess_,
                  deviation / orthogonality_limit<T>(std::sqrt(size(i) * size(j))));
     }
@@ -397,7 +405,7 @@ void EigenVerifier<T, Ctx>::report(const EigenConvergence& convergence,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -180,8 +180,9 @@ class EigenVerifier {
   bool reducible(const EigenConvergence& convergence) const;
   void step_of_minimal_residuals(Ctx& context, LinearOperator<T, Ctx>& A, BlockView<T, Space> V,
                                  BlockView<T, Space> scratch);
-  void take_numbers(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> numbers);
-  void correct_values(ConstSmallView<double, HostSpace> G, ConstSmallView<double, HostSpace> VR);
+  void take_numbers(ConstSmallView<Wide<T>, HostSpace> G,
+                    ConstSmallView<double, HostSpace> numbers);
+  void correct_values(ConstSmallView<Wide<T>, HostSpace> G, ConstSmallView<Wide<T>, HostSpace> VR);
   double placing_error(std::size_t j, const EigenConvergence& convergence,
                        const Neighbours& neighbours) const;
   double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
@@ -191,10 +192,12 @@ class EigenVerifier {
                         const Neighbours& neighbours) const;
   void judge_orthogonality(const EigenConvergence& convergence);
 
-  DenseEigensolver dense_;
+  DenseSolverOf<Wide<T>> dense_;
   OwnedHostContext host_;
-  SmallMatrix<double, HostSpace> H_, G_, Z_, theta_host_;
-  SmallMatrix<double, Space> product_, Z_device_, theta_;
+  SmallMatrix<Wide<T>, HostSpace> H_, G_, Z_;
+  SmallMatrix<double, HostSpace> theta_host_;
+  SmallMatrix<Wide<T>, Space> product_, Z_device_;
+  SmallMatrix<double, Space> theta_;
   SmallMatrix<double, HostSpace> numbers_host_;
   SmallMatrix<double, Space> numbers_;  // one row per pair
   ErrorNorms<T, Ctx> error_norms_;

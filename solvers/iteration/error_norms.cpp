@@ -35,7 +35,7 @@ constexpr double kLeastSquare = 1e-290;
 
 /// A coupling β below this share of α ends the steps: their space is invariant.
 template <Scalar T>
-constexpr double kInvariant = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kInvariant = 100 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// The number of eigenvalues below t of the tridiagonal matrix with diagonal `a` and off-diagonal
 /// `b`, by Sylvester's law of inertia.
@@ -230,7 +230,7 @@ double ErrorNorms<T, Ctx>::size_B(double number, double norm_B) const noexcept {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ErrorNorms<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -57,7 +57,7 @@ OrthonormalBlock make_orthonormal(Ctx& context, Orthogonalizer<T, Ctx>& orthogon
 template <Scalar T>
 bool kept_digits(ConstSmallView<double, HostSpace> status, Index b) {
   constexpr double kGramEpsilon = std::numeric_limits<double>::epsilon();
-  constexpr double kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double kEpsilon = static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   const double m = static_cast<double>(b);
   const double remaining = status(CholeskyQrStatus::remaining, 0);
   const double kept = status(CholeskyQrStatus::diagonal_ratio, 0) * std::sqrt(remaining);

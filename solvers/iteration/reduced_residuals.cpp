@@ -19,7 +19,7 @@ constexpr double kLeastReduction = 0.9;
 
 /// Residuals up to this share of their scale are the rounding errors of products with A.
 template <Scalar T>
-constexpr double kRounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kRounding = 4 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 }  // namespace
 
@@ -90,7 +90,7 @@ void EigenVerifier<T, Ctx>::step_of_minimal_residuals(Ctx& context, LinearOperat
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class EigenVerifier<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -15,7 +15,7 @@ constexpr int kMaxRounds = 5;
 
 /// The largest square of the part of a unit vector outside of a span that is rounding.
 template <Scalar T>
-constexpr double kInSpan = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kInSpan = 100 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 }  // namespace
 
@@ -52,7 +52,7 @@ auto BlockOrthonormalizer<T, Ctx>::times_B(Ctx& context, ConstBlock X) -> ConstB
 
 template <Scalar T, class Ctx>
 void BlockOrthonormalizer<T, Ctx>::queue(Ctx& context, ConstBlock X,
-                                         ConstSmallView<double, Space> C, ConstBlock V, Block W,
+                                         ConstSmallView<Wide<T>, Space> C, ConstBlock V, Block W,
                                          Block Y, SmallView<double, Space> status) {
   if (B_ == nullptr) {
     return orthogonalizer_.subtract_and_orthonormalize(context, X, C, V, W, Y, status);
@@ -83,7 +83,8 @@ FrontStatus BlockOrthonormalizer<T, Ctx>::orthonormalize(Ctx& context, ConstBloc
     const Index lost = W.cols() - report.rank;
     if (lost > 0) fill(context, W.columns(report.rank, lost));
     // WᵀBW is I − DᵀD after the projection W − V D.
-    const bool orthonormal = project(context, V, W) <= std::sqrt(std::numeric_limits<T>::epsilon());
+    const bool orthonormal =
+        project(context, V, W) <= std::sqrt(std::numeric_limits<RealOf<T>>::epsilon());
     if (lost == 0 && orthonormal) break;
   }
   return {};
@@ -94,15 +95,15 @@ FrontStatus BlockOrthonormalizer<T, Ctx>::orthonormalize(Ctx& context, ConstBloc
 template <Scalar T, class Ctx>
 double BlockOrthonormalizer<T, Ctx>::project(Ctx& context, ConstBlock V, Block W) {
   if (V.cols() == 0) return 0;
-  const SmallView<double, Space> D = coefficients_.view(V.cols(), W.cols());
+  const SmallView<Wide<T>, Space> D = coefficients_.view(V.cols(), W.cols());
   gram(context, V, times_B(context, W), D);
   multiply<T>(context, -1, V, D, 1, W);
-  const SmallView<double, HostSpace> host = coefficients_host_.view(V.cols(), W.cols());
+  const SmallView<Wide<T>, HostSpace> host = coefficients_host_.view(V.cols(), W.cols());
   fetch(context, D, host);
   double largest = 0;
   for (Index j = 0; j < host.cols; ++j) {
     double square = 0;
-    for (Index i = 0; i < host.rows; ++i) square += host(i, j) * host(i, j);
+    for (Index i = 0; i < host.rows; ++i) square += squared(host(i, j));
     largest = std::max(largest, std::sqrt(square));
     // Where V and the column have entries in the same few rows only, rounding errors bring in no
     // new direction, however often the column is scaled.
@@ -112,7 +113,7 @@ double BlockOrthonormalizer<T, Ctx>::project(Ctx& context, ConstBlock V, Block W
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockOrthonormalizer<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -44,7 +44,7 @@ class BlockOrthonormalizer {
   /// one block. W ← Y, too. Queued without waiting. It succeeds if W − X C is not nearly dependent.
   /// From `status`, `CholeskyQrStatus::rows`×2, `came_out` determines later whether it succeeded.
   /// If not, the contents of W and Y are invalid.
-  void queue(Ctx& context, ConstBlock X, ConstSmallView<double, Space> C, ConstBlock V, Block W,
+  void queue(Ctx& context, ConstBlock X, ConstSmallView<Wide<T>, Space> C, ConstBlock V, Block W,
              Block Y, SmallView<double, Space> status);
   bool came_out(ConstSmallView<double, HostSpace> status) noexcept;
 
@@ -66,9 +66,9 @@ class BlockOrthonormalizer {
   Index block_;
   MultiVector<T, Space> BW_;  // B times a block, empty where B = I
   Orthogonalizer<T, Ctx> orthogonalizer_;
-  SmallMatrix<double, Space> coefficients_;
+  SmallMatrix<Wide<T>, Space> coefficients_;
   OwnedHostContext host_;
-  SmallMatrix<double, HostSpace> coefficients_host_;
+  SmallMatrix<Wide<T>, HostSpace> coefficients_host_;
   LinearOperator<T, Ctx>* B_ = nullptr;
   OrthoCounts counts_;
   std::uint64_t seed_ = 0;

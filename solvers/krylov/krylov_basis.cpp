@@ -15,8 +15,10 @@ KrylovBasis<T, Ctx>::KrylovBasis(Ctx& context, const RowRange& rows, Index max_b
       orthonormalizer_(context, rows, max_basis, block, pencil),
       projected_(max_basis, block),
       column_(context, max_basis + block, block),
-      packet_(context, (max_basis + block) * block + 2 * CholeskyQrStatus::rows),
+      packet_(context, (max_basis + block) * block * Packet<Ctx>::template kDoubles<Wide<T>> +
+                           2 * CholeskyQrStatus::rows),
       small_(context, max_basis, max_basis),
+      norms_(context, block, 2),
       numbers_(static_cast<std::size_t>(2 * block)),
       max_basis_(max_basis),
       block_(block) {}
@@ -45,8 +47,8 @@ FrontStatus KrylovBasis<T, Ctx>::draw_front(Ctx& context, ConstBlock guess) {
 }
 
 template <Scalar T, class Ctx>
-FrontStatus KrylovBasis<T, Ctx>::combine_front(Ctx& context, ConstSmallView<double, HostSpace> C) {
-  const SmallView<double, Space> there = small_.view(C.rows, C.cols);
+FrontStatus KrylovBasis<T, Ctx>::combine_front(Ctx& context, ConstSmallView<Wide<T>, HostSpace> C) {
+  const SmallView<Wide<T>, Space> there = small_.view(C.rows, C.cols);
   send(context, C, there);
   heddle::multiply<T>(context, 1, V(), there, 0, work_.view());
   projected_.clear();
@@ -58,7 +60,7 @@ void KrylovBasis<T, Ctx>::multiply(Ctx& context, LinearOperator<T, Ctx>& F) {
   F.apply(context, front_.view(), work_.view());  // U = F V₊                    n×b
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   packet_.clear();
-  packed_column_ = packet_.add(projected_.coupled() + block_, block_);
+  packed_column_ = packet_.template add<Wide<T>>(projected_.coupled() + block_, block_);
   coefficients_ = packed_column_.there;
   const ConstBlock BU = orthonormalizer_.times_B(context, work_.view());
   gram(context, coupled(), BU, packed_column_.there);  // S and V₊ᵀBU   (k + b)×b
@@ -123,7 +125,7 @@ void KrylovBasis<T, Ctx>::set_front(Ctx& context) {
 
 template <Scalar T, class Ctx>
 double KrylovBasis<T, Ctx>::estimate_norm(Ctx& context, LinearOperator<T, Ctx>& M) {
-  const SmallView<double, Space> norms = small_.view(block_, 2);
+  const SmallView<double, Space> norms = norms_.view(block_, 2);
   const SmallView<double, HostSpace> host{numbers_.data(), block_, 2, block_};
   column_norms(context, front(), norms.block(0, 0, block_, 1));
   M.apply(context, front(), scratch());
@@ -135,10 +137,10 @@ double KrylovBasis<T, Ctx>::estimate_norm(Ctx& context, LinearOperator<T, Ctx>& 
 }
 
 template <Scalar T, class Ctx>
-void KrylovBasis<T, Ctx>::restart(Ctx& context, ConstSmallView<double, HostSpace> Z,
+void KrylovBasis<T, Ctx>::restart(Ctx& context, ConstSmallView<Wide<T>, HostSpace> Z,
                                   ConstSmallView<double, HostSpace> theta) {
   const PhaseScope phase(context, Phase::update);
-  const SmallView<double, Space> there = small_.view(Z.rows, Z.cols);
+  const SmallView<Wide<T>, Space> there = small_.view(Z.rows, Z.cols);
   send(context, Z, there);
   heddle::multiply<T>(context, 1, V(), there, 0, V_.columns(locked_, Z.cols));  // V ← V Z
   copy<T>(context, front_.view(), V_.columns(locked_ + Z.cols, block_));
@@ -149,7 +151,7 @@ void KrylovBasis<T, Ctx>::restart(Ctx& context, ConstSmallView<double, HostSpace
 /// Sends the coefficients T₊ of the next U − V T₊ to the context, after S has changed.
 template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::send_column(Ctx& context) {
-  const SmallView<double, Space> there = column_.view(order() + block_, block_);
+  const SmallView<Wide<T>, Space> there = column_.view(order() + block_, block_);
   send(context, projected_.column(), there);
   coefficients_ = there;
 }
@@ -171,7 +173,7 @@ void KrylovBasis<T, Ctx>::lock(Ctx& context, ConstBlock X) {
 
 template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::set_whole(Ctx& context, ConstBlock X,
-                                    ConstSmallView<double, HostSpace> whole) {
+                                    ConstSmallView<Wide<T>, HostSpace> whole) {
   clear();
   copy<T>(context, X, V_.columns(0, X.cols()));
   projected_.set_whole(whole);
@@ -182,10 +184,10 @@ template <Scalar T, class Ctx>
 void KrylovBasis<T, Ctx>::keep_locked(Ctx& context, std::span<const Index> order) {
   assert(this->order() == 0 && std::ssize(order) <= locked_);
   const Index kept = std::ssize(order);
-  std::vector<double> choice(static_cast<std::size_t>(locked_ * kept));
-  const SmallView<double, HostSpace> C{choice.data(), locked_, kept, locked_};
+  std::vector<Wide<T>> choice(static_cast<std::size_t>(locked_ * kept));
+  const SmallView<Wide<T>, HostSpace> C{choice.data(), locked_, kept, locked_};
   for (Index j = 0; j < kept; ++j) C(order[static_cast<std::size_t>(j)], j) = 1;
-  const SmallView<double, Space> there = small_.view(locked_, kept);
+  const SmallView<Wide<T>, Space> there = small_.view(locked_, kept);
   send(context, C, there);
   heddle::multiply<T>(context, 1, V_.columns(0, locked_), there, 0, V_.columns(0, kept));
   locked_ = kept;
@@ -199,9 +201,9 @@ void KrylovBasis<T, Ctx>::archive(Ctx& context, Archive& archive) {
   if (!multiplied_) return;
   if (archive.loading()) {
     packet_.clear();
-    packed_column_ = packet_.add(projected_.coupled() + block_, block_);
+    packed_column_ = packet_.template add<Wide<T>>(projected_.coupled() + block_, block_);
   }
-  const SmallView<double, HostSpace> column = packed_column_.here;
+  const SmallView<Wide<T>, HostSpace> column = packed_column_.here;
   for (Index j = 0; j < column.cols; ++j) {
     for (Index i = 0; i < column.rows; ++i) archive.values(column(i, j));
   }
@@ -213,7 +215,7 @@ void KrylovBasis<T, Ctx>::archive(Ctx& context, Archive& archive) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class KrylovBasis<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -63,7 +63,7 @@ class KrylovBasis {
 
   /// V₊ ← an orthonormal basis of span(V C), completed by random columns, with C k×b in host
   /// memory. Then V ← [].
-  FrontStatus combine_front(Ctx& context, ConstSmallView<double, HostSpace> C);
+  FrontStatus combine_front(Ctx& context, ConstSmallView<Wide<T>, HostSpace> C);
 
   /// Queues U ← F V₊ and its part of T, that is, S and V₊ᵀBU. `fetch_column` or `expand` copies
   /// these to the host.
@@ -85,7 +85,7 @@ class KrylovBasis {
   double estimate_norm(Ctx& context, LinearOperator<T, Ctx>& M);
 
   /// V ← V Z, T ← ZᵀTZ = diag(θ), S ← ZᵀS, with Z k×l, ZᵀZ = I and theta l×1.
-  void restart(Ctx& context, ConstSmallView<double, HostSpace> Z,
+  void restart(Ctx& context, ConstSmallView<Wide<T>, HostSpace> Z,
                ConstSmallView<double, HostSpace> theta);
 
   /// Makes the first j columns of V locked vectors. Only after `restart`.
@@ -98,7 +98,7 @@ class KrylovBasis {
   /// V ← X, n×k with XᵀBX = I and k ≤ max_basis, T ← `whole`, k×k, and S ← 0, for a span of X that
   /// F maps to itself. There is no front, so that only `V` and `projected` may follow before a
   /// reset.
-  void set_whole(Ctx& context, ConstBlock X, ConstSmallView<double, HostSpace> whole);
+  void set_whole(Ctx& context, ConstBlock X, ConstSmallView<Wide<T>, HostSpace> whole);
 
   /// Keeps only the locked vectors in `order`, in that order. V must be empty.
   void keep_locked(Ctx& context, std::span<const Index> order);
@@ -127,7 +127,7 @@ class KrylovBasis {
   ConstBlock front() const noexcept { return front_.view(); }
 
   /// T and S. S is valid between `fetch_column` and the next `multiply`.
-  ProjectedMatrix& projected() noexcept { return projected_; }
+  ProjectedMatrix<Wide<T>>& projected() noexcept { return projected_; }
 
   /// n×b of memory that is free between steps. Empty where B = I.
   Block scratch() noexcept { return orthonormalizer_.scratch(); }
@@ -144,13 +144,15 @@ class KrylovBasis {
   MultiVector<T, Space> front_;  // a copy of V₊ with contiguous rows for products with F
   MultiVector<T, Space> work_;   // U, which is turned into the next front
   BlockOrthonormalizer<T, Ctx> orthonormalizer_;
-  ProjectedMatrix projected_;
-  SmallMatrix<double, Space> column_;           // S and V₊ᵀBU after a restart
-  ConstSmallView<double, Space> coefficients_;  // T₊ for the next U − V T₊
-  Packet<Ctx> packet_;                          // results of a step that are copied to the host
-  typename Packet<Ctx>::Part packed_column_;  // S and V₊ᵀBU in the packet, only their nonzero rows
-  SmallMatrix<double, Space> small_;          // coefficients sent from the host
-  std::vector<double> numbers_;               // norms of a front on the host
+  ProjectedMatrix<Wide<T>> projected_;
+  SmallMatrix<Wide<T>, Space> column_;           // S and V₊ᵀBU after a restart
+  ConstSmallView<Wide<T>, Space> coefficients_;  // T₊ for the next U − V T₊
+  Packet<Ctx> packet_;                           // results of a step that are copied to the host
+  typename Packet<Ctx>::template PartOf<Wide<T>>
+      packed_column_;                  // S and V₊ᵀBU in the packet, only their nonzero rows
+  SmallMatrix<Wide<T>, Space> small_;  // coefficients sent from the host
+  SmallMatrix<double, Space> norms_;   // of a front and of a product with it
+  std::vector<double> numbers_;        // norms of a front on the host
   Index max_basis_;
   Index block_;
   Index locked_ = 0;

@@ -11,6 +11,7 @@ namespace heddle::detail {
 ///
 /// The rows of S before `first_coupled` are zero. In the first step after a restart there are none,
 /// because the front is coupled to all of V.
+template <WideScalar W>
 class ProjectedMatrix {
  public:
   /// Memory for T of order up to `max_order` and fronts of b = `block` columns.
@@ -26,28 +27,28 @@ class ProjectedMatrix {
   }  ///< number of rows of S that may be nonzero
 
   /// T, k×k, both triangles.
-  ConstSmallView<double, HostSpace> T() noexcept { return all().block(0, 0, order_, order_); }
+  ConstSmallView<W, HostSpace> T() noexcept { return all().block(0, 0, order_, order_); }
 
   /// S, k×b.
-  ConstSmallView<double, HostSpace> S() noexcept { return column().block(0, 0, order_, block_); }
+  ConstSmallView<W, HostSpace> S() noexcept { return column().block(0, 0, order_, block_); }
 
   /// [S; V₊ᵀBFV₊], (k + b)×b.
-  SmallView<double, HostSpace> column() noexcept {
+  SmallView<W, HostSpace> column() noexcept {
     return column_.view(max_order_ + block_, block_).block(0, 0, order_ + block_, block_);
   }
 
   /// Sets the column of the front from its rows that may be nonzero, (coupled() + b)×b. Makes
   /// V₊ᵀBFV₊ symmetric.
-  void set_column(ConstSmallView<double, HostSpace> coupled) noexcept;
+  void set_column(ConstSmallView<W, HostSpace> coupled) noexcept;
 
   /// Appends the front to V: T ← [T S; Sᵀ V₊ᵀBFV₊].
   void append() noexcept;
 
   /// T ← `whole`, k×k, and S ← 0: F maps the span of V to itself.
-  void set_whole(ConstSmallView<double, HostSpace> whole) noexcept;
+  void set_whole(ConstSmallView<W, HostSpace> whole) noexcept;
 
   /// V ← V Z: T ← ZᵀTZ = diag(θ), S ← ZᵀS. Z k×l, theta l×1.
-  void restart(ConstSmallView<double, HostSpace> Z, ConstSmallView<double, HostSpace> theta);
+  void restart(ConstSmallView<W, HostSpace> Z, ConstSmallView<double, HostSpace> theta);
 
   /// Removes the first j columns of V from T and S. Only after `restart`.
   void drop_first(Index j) noexcept;
@@ -56,10 +57,10 @@ class ProjectedMatrix {
   void archive(Archive& archive);
 
  private:
-  SmallView<double, HostSpace> all() noexcept { return T_.view(max_order_, max_order_); }
+  SmallView<W, HostSpace> all() noexcept { return T_.view(max_order_, max_order_); }
 
   OwnedHostContext host_;
-  SmallMatrix<double, HostSpace> T_, column_, rotated_;
+  SmallMatrix<W, HostSpace> T_, column_, rotated_;
   Index max_order_;
   Index block_;
   Index order_ = 0;

@@ -52,7 +52,7 @@ EigenResult<T, typename Ctx::Space> block_lanczos(Ctx& context, const EigenProbl
       BlockLanczosWorkspace<T, Ctx>&, const Monitor&);               \
   template EigenResult<T, typename Ctx::Space> block_lanczos(        \
       Ctx&, const EigenProblem<T, Ctx>&, const BlockLanczosOptions&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

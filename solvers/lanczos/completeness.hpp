@@ -14,7 +14,7 @@ class Completeness {
   /// the criterion allows. `guessed`: the first block of the solve held initial guesses. `known`:
   /// the number of null vectors that were known before the solve. They are the first of the wanted
   /// pairs, and there are no others.
-  Completeness(const PairLedger& pairs, const SpectralMap& map, const LanczosRitz& ritz,
+  Completeness(const PairLedger& pairs, const SpectralMap& map, const LanczosValues& ritz,
                Index block, Index nev, double asked, double tolerance, bool guessed,
                Index known) noexcept
       : pairs_(pairs),
@@ -72,7 +72,7 @@ class Completeness {
  private:
   const PairLedger& pairs_;
   const SpectralMap& map_;
-  const LanczosRitz& ritz_;
+  const LanczosValues& ritz_;
   Index block_;
   Index nev_;
   double asked_;

@@ -43,7 +43,7 @@ class ConstrainedPencil {
   IndefiniteInverse<T, Ctx>& inverse_;
   MultiVector<T, Space> Y_, BY_;  // n×c, the latter empty where B = I
   OrthonormalBlock made_;
-  SmallMatrix<double, Space> multipliers_;
+  SmallMatrix<Wide<T>, Space> multipliers_;
   std::optional<ConstrainedOperator<T, Ctx>> restricted_;
 };
 

@@ -29,7 +29,7 @@ bool CopyTest::is_copy(double lambda, std::size_t i) const {
   return std::abs(lambda - value) <= locked.errors[i] + rounding;
 }
 
-double CopyTest::lacking(const LanczosRitz& ritz, Index first, std::size_t i) const {
+double CopyTest::lacking(const LanczosValues& ritz, Index first, std::size_t i) const {
   while (first < ritz.order() && is_copy(map.lambda_at(ritz.value(first)), i)) ++first;
   if (first == ritz.order()) return 0;
   const double theta = map.theta_of(locked.values[i]);

@@ -32,14 +32,14 @@ struct CopyTest {
   /// the Ritz values of a check from number `first` on. Bounds assume that the Ritz values of a
   /// basis stand for all eigenvalues near them. In a cluster that is larger than the basis they do
   /// not: a check then finds its Ritz values in the gap that the bound assumes.
-  double lacking(const LanczosRitz& ritz, Index first, std::size_t i) const;
+  double lacking(const LanczosValues& ritz, Index first, std::size_t i) const;
 };
 
 /// Tells clusters of which a basis may not have shown all values, before a check. Everything but
 /// numbers is kept by reference.
 struct CrowdTest {
   const SpectralMap& map;
-  const LanczosRitz& ritz;
+  const LanczosValues& ritz;
   const PairList& wanted;
   Index known;   ///< the first of `wanted`, of which there are no others
   Index locked;  ///< those of `wanted` that are no Ritz pairs

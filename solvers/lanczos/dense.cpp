@@ -17,14 +17,14 @@ namespace {
 constexpr Index kJacobiOrder = 512;
 
 template <Scalar T>
-void convert(ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> M) {
+void convert(ConstBlockView<T, HostSpace> X, SmallView<Wide<T>, HostSpace> M) {
   for (Index i = 0; i < M.rows; ++i) {
-    for (Index j = 0; j < M.cols; ++j) M(i, j) = static_cast<double>(X(i, j));
+    for (Index j = 0; j < M.cols; ++j) M(i, j) = static_cast<Wide<T>>(X(i, j));
   }
 }
 
 template <Scalar T>
-void convert(ConstSmallView<double, HostSpace> M, BlockView<T, HostSpace> X) {
+void convert(ConstSmallView<Wide<T>, HostSpace> M, BlockView<T, HostSpace> X) {
   for (Index i = 0; i < M.rows; ++i) {
     for (Index j = 0; j < M.cols; ++j) X(i, j) = static_cast<T>(M(i, j));
   }
@@ -62,8 +62,8 @@ template <Scalar T, class Ctx>
 void DenseStandardForm<T, Ctx>::orthonormalize(BlockView<T, typename Ctx::Space> X) {
   const Index k = X.cols();
   OwnedHostContext host(1);
-  SmallMatrix<double, HostSpace> gram_here(*host, k, k), inverse(*host, k, k);
-  SmallMatrix<double, typename Ctx::Space> there(context_, k, k);
+  SmallMatrix<Wide<T>, HostSpace> gram_here(*host, k, k), inverse(*host, k, k);
+  SmallMatrix<Wide<T>, typename Ctx::Space> there(context_, k, k);
   const auto scratch = s_.F.scratch();
   for (Index first = 0; first < k; first += scratch.cols()) {
     const auto slab = X.columns(first, std::min(scratch.cols(), k - first));
@@ -110,7 +110,7 @@ PencilNorms DenseStandardForm<T, Ctx>::norms() {
 
 template <Scalar T, class Ctx>
 bool DenseStandardForm<T, Ctx>::all_theta_exact() const {
-  return s_.shape.n <= kJacobiOrder;
+  return !kComplex<T> && s_.shape.n <= kJacobiOrder;  // Jacobi rotations take real matrices
 }
 
 /// V ← the eigenvectors of F, for the wanted eigenvalues first. False if this has ended the solve.
@@ -120,10 +120,13 @@ bool DenseStandardForm<T, Ctx>::decompose() {
   standard.A = &s_.F;
   const auto V = s_.result.eigenvectors.view();
   set_identity(context_, V, s_.rows.first);
-  const bool done = all_theta_exact()
-                        ? decompose_factored()
-                        : s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V,
-                                                    s_.basis.scratch(), {}) == DenseFailure::none;
+  const bool done = [&] {
+    if constexpr (RealScalar<T>) {
+      if (all_theta_exact()) return decompose_factored();
+    }
+    return s_.verifier.rayleigh_ritz(context_, standard, Which::largest, V, s_.basis.scratch(),
+                                     {}) == DenseFailure::none;
+  }();
   const double least = all_theta_exact() ? 0 : kInfiniteValue<T>;
   if (!done) {
     engine_.end(SolveStatus::breakdown, "products with A or B are not finite");
@@ -136,7 +139,7 @@ bool DenseStandardForm<T, Ctx>::decompose() {
 /// Does so for V = I by the singular values of G = L⁻¹P M, where B = M Mᵀ and so F = G Gᵀ. False if
 /// numbers are not finite.
 template <Scalar T, class Ctx>
-bool DenseStandardForm<T, Ctx>::decompose_factored() {
+bool DenseStandardForm<T, Ctx>::decompose_factored() requires RealScalar<T> {
   const auto V = s_.result.eigenvectors.view();
   const Index n = V.cols();
   OwnedHostContext host(1);
@@ -207,7 +210,7 @@ void BlockLanczosSolve<T, Ctx>::solve_dense() {
 #define HEDDLE_INSTANTIATE(T, Ctx)          \
   template class DenseStandardForm<T, Ctx>; \
   template class BlockLanczosSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

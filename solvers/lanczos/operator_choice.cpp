@@ -29,15 +29,15 @@ constexpr double kLargestShift = 1e17;
 constexpr double kCoarseShift = 0.1;
 constexpr int kRaises = 3;
 template <Scalar T>
-constexpr double kLeastShift = sizeof(T) == sizeof(double) ? 1e-10 : 1e-5;
+constexpr double kLeastShift = sizeof(RealOf<T>) == sizeof(double) ? 1e-10 : 1e-5;
 
 /// Limits of the ratio of the first Ritz value θ of an inverse to the θ of another wanted pair.
 /// Rounding errors of the first pair spoil the other one in proportion to this ratio. The constants
 /// are the largest accepted ratio, and the ratio after σ has been lowered for that reason.
 template <Scalar T>
-constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
+constexpr double kWidest = sizeof(RealOf<T>) == sizeof(double) ? 1e6 : 1e3;
 template <Scalar T>
-constexpr double kWide = sizeof(T) == sizeof(double) ? 1e4 : 1e2;
+constexpr double kWide = sizeof(RealOf<T>) == sizeof(double) ? 1e4 : 1e2;
 
 /// The distance of the damped interval from the wanted values, relative to the range of these.
 constexpr double kClearance = 0.02;
@@ -73,7 +73,7 @@ double dense_cost(const BlockLanczosOptions& options, Index n) {
 /// products each, and less dense work. The values θ of the wanted pairs then differ by larger
 /// factors, so that the smaller ones lose digits.
 template <Scalar T>
-constexpr double kGrowth = sizeof(T) == sizeof(double) ? 4 : 2.5;
+constexpr double kGrowth = sizeof(RealOf<T>) == sizeof(double) ? 4 : 2.5;
 
 /// A filter of a lower degree would save too little, because the wanted end is well separated
 /// without it.
@@ -85,7 +85,7 @@ constexpr double kMaxDegree = 20000;
 template <Scalar T, class Ctx>
 OperatorChoice<T, Ctx>::OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                        const BlockLanczosOptions& options, Index max_basis,
-                                       LanczosOperator<T, Ctx>& F, const LanczosRitz& ritz,
+                                       LanczosOperator<T, Ctx>& F, const LanczosValues& ritz,
                                        const PairLedger& pairs, Engine<Ctx>& engine)
     : context_(context),
       problem_(problem),
@@ -202,7 +202,7 @@ double OperatorChoice<T, Ctx>::farthest_from_converged() const {
 template <Scalar T, class Ctx>
 double OperatorChoice<T, Ctx>::cycles_left() const {
   const double now = std::log(farthest_from_converged());
-  const double end = std::log(std::max<double>(std::numeric_limits<T>::epsilon(),
+  const double end = std::log(std::max<double>(std::numeric_limits<RealOf<T>>::epsilon(),
                                                std::min(options_.tolerance, kDefaultTolerance<T>)));
   return std::max(1.0, (now - end) / (-2 * now));
 }
@@ -430,7 +430,7 @@ void OperatorChoice<T, Ctx>::archive(Archive& archive) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class OperatorChoice<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -25,8 +25,8 @@ inline bool dense_solve_may_follow(const BlockLanczosOptions& options, Index n,
 /// Ritz values of an inverse up to this share of the largest one are 0 to rounding. They belong to
 /// infinite eigenvalues of a pencil with a singular B.
 template <Scalar T>
-inline constexpr double kInfiniteValue = 100 *
-                                         static_cast<double>(std::numeric_limits<T>::epsilon());
+inline constexpr double kInfiniteValue =
+    100 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 inline constexpr std::string_view kTooFewFiniteValues =
     "nev exceeds the number of finite eigenvalues: the others are infinite, because B is singular";
@@ -46,7 +46,7 @@ class OperatorChoice {
   /// Everything is kept by reference. `max_basis`: columns of the basis before a restart.
   OperatorChoice(Ctx& context, const EigenProblem<T, Ctx>& problem,
                  const BlockLanczosOptions& options, Index max_basis, LanczosOperator<T, Ctx>& F,
-                 const LanczosRitz& ritz, const PairLedger& pairs, Engine<Ctx>& engine);
+                 const LanczosValues& ritz, const PairLedger& pairs, Engine<Ctx>& engine);
 
   /// F = −y, C itself.
   void use_C() noexcept { F_.set_problem(problem_, options_.which); }
@@ -137,7 +137,7 @@ class OperatorChoice {
   bool dense_pays_ = false;
   LanczosOperator<T, Ctx>& F_;
   const SpectralMap& map_;  // the map of F
-  const LanczosRitz& ritz_;
+  const LanczosValues& ritz_;
   const PairLedger& pairs_;
   Engine<Ctx>& engine_;
   Index applications_before_;

@@ -25,7 +25,7 @@ constexpr std::size_t kBeyond = 16;
 /// ρ²/gap. The gap is assumed to be at least kLeastGap·θ.
 struct SettledTest {
   const SpectralMap& map;
-  const LanczosRitz& ritz;
+  const LanczosValues& ritz;
   double tolerance;
   double noise_floor;
 
@@ -39,7 +39,7 @@ struct SettledTest {
 
 /// The Ritz pairs from number `first` on, with the widths of the intervals in which they locate an
 /// eigenvalue towards the wanted end.
-void list_beyond(const SpectralMap& map, const LanczosRitz& ritz, Index first, PairList& beyond) {
+void list_beyond(const SpectralMap& map, const LanczosValues& ritz, Index first, PairList& beyond) {
   beyond.clear();
   const Index end = std::min(ritz.order(), first + static_cast<Index>(kBeyond));
   for (Index j = first; j < end; ++j) {
@@ -77,7 +77,7 @@ double displacement(std::span<const double> values, const std::vector<double>& e
 
 }  // namespace
 
-PairLedger::PairLedger(const SpectralMap& map, const LanczosRitz& ritz,
+PairLedger::PairLedger(const SpectralMap& map, const LanczosValues& ritz,
                        const BlockLanczosShape& shape)
     : map_(map),
       ritz_(ritz),

@@ -66,7 +66,7 @@ struct PencilNorms {
 class PairLedger {
  public:
   /// Memory for the pairs of `shape`. `map` and `ritz` are those of the solve, kept by reference.
-  PairLedger(const SpectralMap& map, const LanczosRitz& ritz, const BlockLanczosShape& shape);
+  PairLedger(const SpectralMap& map, const LanczosValues& ritz, const BlockLanczosShape& shape);
 
   /// Forgets all pairs, for a new solve. `epsilon`: machine precision of the scalar. `known`: the
   /// number of pairs with λ = 0 that are known before the solve. They are locked from the start.
@@ -168,7 +168,7 @@ class PairLedger {
   void count_leading();
 
   const SpectralMap& map_;
-  const LanczosRitz& ritz_;
+  const LanczosValues& ritz_;
   Index n_;
   Index nev_;
   Index block_;

@@ -64,7 +64,7 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
                     problem.initial_guess.cols() > 0 && !problem.guess_from_random, known_.cols()),
       verification_(context, problem, options, storage) {
   basis_.reset(has_standard_form(problem) ? nullptr : problem.B, options.seed);
-  pairs_.reset(options, std::numeric_limits<T>::epsilon(), known_.cols());
+  pairs_.reset(options, std::numeric_limits<RealOf<T>>::epsilon(), known_.cols());
   if (problem.initial_guess.cols() > 0) completeness_.note_chosen_block();
 }
 
@@ -264,7 +264,8 @@ void BlockLanczosSolve<T, Ctx>::thick_restart() {
   const Index keep = pairs_.leading() + (k - pairs_.leading()) / 2;
   const Index kept = room - (room - keep + b - 1) / b * b;  // so that whole blocks fill the rest
   basis_.restart(context_, ritz_.Z(kept), ritz_.theta(kept));
-  const Index exact = pairs_.lock_exact(kept, std::numeric_limits<T>::epsilon() * F_.norm());
+  const Index exact =
+      pairs_.lock_exact(kept, std::numeric_limits<RealOf<T>>::epsilon() * F_.norm());
   if (exact > 0) basis_.lock(context_, exact);
 }
 
@@ -336,7 +337,7 @@ void BlockLanczosSolve<T, Ctx>::reopen() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -89,7 +89,7 @@ class BlockLanczosSolve {
   Storage& s_;
   KrylovBasis<T, Ctx>& basis_;
   LanczosOperator<T, Ctx>& F_;
-  LanczosRitz& ritz_;
+  LanczosRitzOf<Wide<T>>& ritz_;
   PairLedger& pairs_;
   EigenResult<T, Space>& result_;
   StagnationTest stagnation_;

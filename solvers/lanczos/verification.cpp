@@ -11,7 +11,7 @@ void Verification<T, Ctx>::collect() {
   const auto [locked, active] = s_.pairs.best();
   const Block V = s_.result.eigenvectors.columns(0, locked + active);
   copy<T>(context_, s_.basis.locked_vectors().columns(0, locked), V.columns(0, locked));
-  const SmallView<double, Space> Z = s_.coefficients.view(s_.basis.order(), active);
+  const SmallView<Wide<T>, Space> Z = s_.coefficients.view(s_.basis.order(), active);
   send(context_, s_.ritz.Z(active), Z);
   multiply<T>(context_, 1, s_.basis.V(), Z, 0, V.columns(locked, active));
   s_.F.to_eigenvectors(context_, V);
@@ -144,7 +144,7 @@ void Verification<T, Ctx>::refine_by_inverse(Block V) {
     for (Index j = first; j < first + count; ++j) {
       factors_.push_back(1 / s_.F.map().theta_of(values[static_cast<std::size_t>(j)]));
     }
-    const SmallView<double, Space> there = s_.coefficients.view(count, 1);
+    const SmallView<double, Space> there = s_.factors.view(count, 1);
     send(context_, SmallView<double, HostSpace>{factors_.data(), count, 1, count}, there);
     scale_columns<T>(context_, there, FV);
     copy<T>(context_, FV, V.columns(first, count));
@@ -181,7 +181,7 @@ void Verification<T, Ctx>::rayleigh_ritz_of_leading() {
   const PhaseScope phase(context_, Phase::verify);
   const Index count = std::min({s_.shape.block, options_.nev, s_.basis.order()});
   const Block V = s_.result.eigenvectors.columns(0, count);
-  const SmallView<double, Space> Z = s_.coefficients.view(s_.basis.order(), count);
+  const SmallView<Wide<T>, Space> Z = s_.coefficients.view(s_.basis.order(), count);
   send(context_, s_.ritz.Z(count), Z);
   multiply<T>(context_, 1, s_.basis.V(), Z, 0, V);
   measured_ = false;
@@ -195,7 +195,7 @@ std::optional<double> Verification<T, Ctx>::farthest_value() const {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class Verification<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -11,10 +11,11 @@ BlockLanczosWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const BlockLanczosShap
       rows(local),
       basis(ctx, local, sizes.max_basis, sizes.block, sizes.pencil),
       F(ctx, local, sizes.block),
-      ritz(DenseEigensolver(ctx, sizes.max_basis), sizes.max_basis, sizes.block),
+      ritz(DenseSolverOf<Wide<T>>(ctx, sizes.max_basis), sizes.max_basis, sizes.block),
       pairs(F.map(), ritz, sizes),
       verifier(ctx, local.local, sizes.pairs(), sizes.pencil),
-      coefficients(ctx, sizes.max_basis, sizes.nev) {
+      coefficients(ctx, sizes.max_basis, sizes.nev),
+      factors(ctx, std::max(sizes.block, sizes.nev), 1) {
   result.eigenvalues.reserve(static_cast<std::size_t>(sizes.pairs()));
   result.residuals.reserve(static_cast<std::size_t>(sizes.pairs()));
   result.error_bounds.reserve(static_cast<std::size_t>(sizes.pairs()));
@@ -51,7 +52,7 @@ BlockLanczosWorkspace<T, Ctx>& BlockLanczosWorkspace<T, Ctx>::operator=(
     BlockLanczosWorkspace&&) noexcept = default;
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockLanczosWorkspace<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

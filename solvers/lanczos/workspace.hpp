@@ -23,10 +23,11 @@ struct BlockLanczosWorkspace<T, Ctx>::Storage {
   RowRange rows;
   detail::KrylovBasis<T, Ctx> basis;
   detail::LanczosOperator<T, Ctx> F;
-  detail::LanczosRitz ritz;
+  detail::LanczosRitzOf<Wide<T>> ritz;
   detail::PairLedger pairs;
   detail::EigenVerifier<T, Ctx> verifier;
-  SmallMatrix<double, Space> coefficients;  // of the wanted Ritz vectors
+  SmallMatrix<Wide<T>, Space> coefficients;  // of the wanted Ritz vectors
+  SmallMatrix<double, Space> factors;        // of columns
   EigenResult<T, Space> result;
 };
 

@@ -115,7 +115,7 @@ class LobpcgBlocks {
   }
 
   /// [X P] ← S C, and likewise A [X P] and B [X P]. C = [Z₁ C_P] m×(x + p).
-  void update(Ctx& context, ConstSmallView<double, Space> C, Index x, Index p) {
+  void update(Ctx& context, ConstSmallView<Wide<T>, Space> C, Index x, Index p) {
     const PhaseScope phase(context, Phase::update);
     multiply(context, 1.0, S().all, C, 0.0, S_.columns(0, x + p));
     multiply(context, 1.0, AS().all, C, 0.0, AS_.columns(0, x + p));

@@ -58,7 +58,8 @@ void mark_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
                        [[maybe_unused]] double most,
                        [[maybe_unused]] BlockView<T, typename Ctx::Space> scratch,
                        [[maybe_unused]] BlockView<T, typename Ctx::Space> mask) {
-  if constexpr (std::is_same_v<typename Ctx::Space, HostSpace>) {
+  // The phases of complex entries leave no signs to tell such motions by.
+  if constexpr (RealScalar<T> && std::is_same_v<typename Ctx::Space, HostSpace>) {
     if (A.stored() == nullptr || A.row_range().local != A.row_range().global) return;
     const Index n = A.stored()->rows;
     const auto limit = static_cast<Index>(most * static_cast<double>(n));
@@ -80,7 +81,7 @@ void mark_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
   template void mark_coupled_rows<T, Ctx>(const LinearOperator<T, Ctx>&, double, \
                                           BlockView<T, typename Ctx::Space>,     \
                                           BlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -84,7 +84,7 @@ void Directions<T, Ctx>::multiply_by_B() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class Directions<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

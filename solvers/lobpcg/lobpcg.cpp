@@ -41,7 +41,7 @@ EigenResult<T, typename Ctx::Space> lobpcg(Ctx& context, const EigenProblem<T, C
                                                        LobpcgWorkspace<T, Ctx>&, const Monitor&); \
   template EigenResult<T, typename Ctx::Space> lobpcg(Ctx&, const EigenProblem<T, Ctx>&,          \
                                                       const LobpcgOptions&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -118,7 +118,7 @@ void MissedPairs<T, Ctx>::next_W(Index cols, double shift) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class MissedPairs<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

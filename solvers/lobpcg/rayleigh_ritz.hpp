@@ -69,7 +69,7 @@ class RayleighRitz {
   Index directions() const noexcept { return directions_; }  ///< columns of the new P
 
   /// T [Z₁ C_P], m×(block + directions): X ← S T Z₁, P ← S T C_P.
-  ConstSmallView<double, Space> coefficients() const noexcept { return coefficients_; }
+  ConstSmallView<Wide<T>, Space> coefficients() const noexcept { return coefficients_; }
 
   /// Ritz values of the new X, best first (ascending for smallest, descending for largest), in any
   /// order among those that `solve` takes for equal.
@@ -102,7 +102,7 @@ class RayleighRitz {
     archive.values(order_, known_, block_, directions_);
     archive.list(theta_);
     archive.list(theta_change_);
-    const SmallView<double, HostSpace> H = known_H(known_);
+    const Dense H = known_H(known_);
     for (Index j = 0; j < known_; ++j) {
       for (Index i = 0; i < known_; ++i) archive.values(H(i, j));
     }
@@ -112,24 +112,26 @@ class RayleighRitz {
   void reset() noexcept { known_ = block_ = directions_ = 0; }
 
  private:
+  using Dense = SmallView<Wide<T>, HostSpace>;
+
   void assemble();
   bool orthonormalize();
-  SmallView<double, HostSpace> known_H(Index columns) {
+  Dense known_H(Index columns) {
     return known_H_.view(max_order_, max_order_).block(0, 0, columns, columns);
   }
-  void select(SmallView<double, HostSpace> Z, Index wanted, Index x_cols, Which which,
-              std::span<const double> errors);
+  void select(Dense Z, Index wanted, Index x_cols, Which which, std::span<const double> errors);
   void set_values(Index block_before, bool grown);
   void make_directions(Index x_cols, Index skip);
   void send_coefficients(Ctx& context);
 
   OwnedHostContext host_;
-  DenseEigensolver dense_;
-  SmallMatrix<double, HostSpace> H_, Z_, N_, known_H_, ritz_values_, C_, HP_;
-  SmallMatrix<double, Space> C_device_;
-  typename Packet<Ctx>::Part gram_{};       // SᵀBW
-  typename Packet<Ctx>::Part projected_{};  // SᵀAW
-  ConstSmallView<double, Space> coefficients_{};
+  DenseSolverOf<Wide<T>> dense_;
+  SmallMatrix<Wide<T>, HostSpace> H_, Z_, N_, known_H_, C_, HP_;
+  SmallMatrix<double, HostSpace> ritz_values_;
+  SmallMatrix<Wide<T>, Space> C_device_;
+  typename Packet<Ctx>::template PartOf<Wide<T>> gram_{};       // SᵀBW
+  typename Packet<Ctx>::template PartOf<Wide<T>> projected_{};  // SᵀAW
+  ConstSmallView<Wide<T>, Space> coefficients_{};
   std::vector<double> theta_, theta_change_;
   Index max_order_ = 0;
   Index order_ = 0;

@@ -21,14 +21,14 @@ void ScaledConstraints<T, Ctx>::prepare(Ctx& context, const Basis<T, Space>& Y,
   inverse_D_ = inverse_D;
   const Index c = Y.Q.cols();
   if (c == 0) return;
-  const SmallView<double, Space> G = gram_.view(c, c);
+  const SmallView<Wide<T>, Space> G = gram_.view(c, c);
   for (Index first = 0; first < c; first += scratch.cols()) {
     const Index count = std::min(scratch.cols(), c - first);
     const BlockView<T, Space> scaled = scratch.columns(0, count);
     scale_rows<T>(context, inverse_D, Y.BQ.columns(first, count), scaled);
     gram<T>(context, Y.BQ, scaled, G.block(0, first, c, count));
   }
-  const SmallView<double, Space> N = factor_.view(c, c);
+  const SmallView<Wide<T>, Space> N = factor_.view(c, c);
   cholesky_qr_coefficients(context, G, N, status_.view(CholeskyQrStatus::rows, 1));
   small_multiply(context, 1, N, false, N, true, 0, G);
 }
@@ -38,8 +38,8 @@ void ScaledConstraints<T, Ctx>::project(Ctx& context, BlockView<T, Space> X,
                                         BlockView<T, Space> scratch) {
   const Index c = Y_.Q.cols();
   if (c == 0) return;
-  const SmallView<double, Space> products = products_.view(c, X.cols());
-  const SmallView<double, Space> coefficients = coefficients_.view(c, X.cols());
+  const SmallView<Wide<T>, Space> products = products_.view(c, X.cols());
+  const SmallView<Wide<T>, Space> coefficients = coefficients_.view(c, X.cols());
   gram<T>(context, Y_.BQ, X, products);
   small_multiply(context, -1, gram_.view(c, c), false, products, false, 0, coefficients);
   multiply<T>(context, 1, Y_.BQ, coefficients, 0, scratch);
@@ -48,7 +48,7 @@ void ScaledConstraints<T, Ctx>::project(Ctx& context, BlockView<T, Space> X,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ScaledConstraints<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

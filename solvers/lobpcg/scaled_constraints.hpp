@@ -40,11 +40,11 @@ class ScaledConstraints {
  private:
   Basis<T, Space> Y_{};
   ConstBlockView<T, Space> inverse_D_{};
-  SmallMatrix<double, Space> gram_;          // YᵀB D⁻¹ BY, and then its inverse   c×c
-  SmallMatrix<double, Space> factor_;        // N with N Nᵀ the inverse            c×c
-  SmallMatrix<double, Space> status_;        // of the factorisation
-  SmallMatrix<double, Space> products_;      // YᵀBX                               c×w
-  SmallMatrix<double, Space> coefficients_;  // −(YᵀB D⁻¹ BY)⁻¹ YᵀBX               c×w
+  SmallMatrix<Wide<T>, Space> gram_;          // YᵀB D⁻¹ BY, and then its inverse   c×c
+  SmallMatrix<Wide<T>, Space> factor_;        // N with N Nᵀ the inverse            c×c
+  SmallMatrix<double, Space> status_;         // of the factorisation
+  SmallMatrix<Wide<T>, Space> products_;      // YᵀBX                               c×w
+  SmallMatrix<Wide<T>, Space> coefficients_;  // −(YᵀB D⁻¹ BY)⁻¹ YᵀBX               c×w
 };
 
 }  // namespace heddle::detail

@@ -62,7 +62,7 @@ Index SoftMotions<T, Ctx>::find(double first, bool constrained, Index most, std:
     if (found > 0) return found;
   }
   const double inverse_scale = std::max(inverse_scale_of_X(), inverse_scale_of_rows());
-  const double largest = 1 / static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double largest = 1 / static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   const double stiffness = std::min(largest, s_.pairs.convergence().scale(0) * inverse_scale);
   const bool stiff = stiffness > kStiff;
   if (constrained && !stiff) return 0;
@@ -396,7 +396,7 @@ Index SoftMotions<T, Ctx>::keep_ritz_vectors(Block V, double sign, double limit)
   const Block AV = s_.blocks.AS().W.columns(0, V.cols());
   problem_.A->apply(context_, V, AV);
   s_.packet.clear();
-  const auto H = s_.packet.add(V.cols(), V.cols());
+  const auto H = s_.packet.template add<Wide<T>>(V.cols(), V.cols());
   gram<T>(context_, V, AV, H.there);
   s_.packet.fetch(context_);
   const Index kept = s_.search_ritz.solve(H.here, sign, limit);
@@ -442,7 +442,7 @@ void SoftMotions<T, Ctx>::project(Block W) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SoftMotions<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -22,8 +22,8 @@ class SpanRitz {
       : host_(1),
         dense_(columns),
         H_(*host_, columns, columns),
-        values_(*host_, columns, 1),
         Z_(*host_, columns, columns),
+        values_(*host_, columns, 1),
         Z_device_(context, columns, columns) {}
 
   /// The numbers in doubles that this memory takes.
@@ -32,11 +32,11 @@ class SpanRitz {
   /// Takes H = VᵀAV, of which `sign` A is the operator, for columns that are orthonormal in the
   /// inner product of the operator. Returns the number of Ritz values below `limit`, or 0 if H is
   /// not finite.
-  Index solve(ConstSmallView<double, HostSpace> H, double sign, double limit) {
+  Index solve(ConstSmallView<Wide<T>, HostSpace> H, double sign, double limit) {
     const Index k = order_ = H.cols;
-    const SmallView<double, HostSpace> mean = H_.view(k, k);
+    const SmallView<Wide<T>, HostSpace> mean = H_.view(k, k);
     for (Index j = 0; j < k; ++j) {
-      for (Index i = 0; i < k; ++i) mean(i, j) = 0.5 * sign * (H(i, j) + H(j, i));
+      for (Index i = 0; i < k; ++i) mean(i, j) = 0.5 * sign * (H(i, j) + conjugate(H(j, i)));
     }
     const SmallView<double, HostSpace> values = values_.view(k, 1);
     if (dense_.solve(mean, values, Z_.view(k, k)) != DenseFailure::none) return 0;
@@ -46,16 +46,17 @@ class SpanRitz {
   /// The first columns of V ← the `count` Ritz vectors of the smallest values.
   void rotate(Ctx& context, BlockView<T, Space> V, Index count) {
     if (count == 0) return;
-    const SmallView<double, Space> Z = Z_device_.view(order_, count);
+    const SmallView<Wide<T>, Space> Z = Z_device_.view(order_, count);
     send(context, Z_.view(order_, order_).block(0, 0, order_, count), Z);
     multiply<T>(context, 1.0, V, Z, 0.0, V.columns(0, count));
   }
 
  private:
   OwnedHostContext host_;
-  DenseEigensolver dense_;
-  SmallMatrix<double, HostSpace> H_, values_, Z_;
-  SmallMatrix<double, Space> Z_device_;
+  DenseSolverOf<Wide<T>> dense_;
+  SmallMatrix<Wide<T>, HostSpace> H_, Z_;
+  SmallMatrix<double, HostSpace> values_;
+  SmallMatrix<Wide<T>, Space> Z_device_;
   Index order_ = 0;
 };
 

@@ -29,7 +29,7 @@ constexpr double kTelling = 0.3;
 /// Rounds of Gram–Schmidt on W before the host looks at it. In single precision, 17 of 72 solves to
 /// the default tolerance stagnated with one, 5 with two (7-point Laplacian on 12³, Jacobi).
 template <Scalar T>
-constexpr Index kRoundsUnseen = std::same_as<T, double> ? 1 : 2;
+constexpr Index kRoundsUnseen = std::same_as<RealOf<T>, double> ? 1 : 2;
 
 template <class Ctx>
 void end_if_lost(Engine<Ctx>& engine, const OrthonormalBlock& made) {
@@ -161,7 +161,7 @@ void LobpcgSolve<T, Ctx>::set_norms() {
   };
   pairs_.set_convergence(EigenConvergence(options_.criterion, options_.tolerance,
                                           norm(problem_.A, ax), norm(problem_.B, bx),
-                                          std::numeric_limits<T>::epsilon()));
+                                          std::numeric_limits<RealOf<T>>::epsilon()));
 }
 
 template <Scalar T, class Ctx>
@@ -413,7 +413,7 @@ Index LobpcgSolve<T, Ctx>::make_orthonormal(Block V, Block BV,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

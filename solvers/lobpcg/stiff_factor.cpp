@@ -2,7 +2,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
-#include <heddle/solvers/factor/factor_estimate.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
 #include <heddle/solvers/factor/inverse_factor.hpp>
 #include <heddle/solvers/lobpcg/stiff_factor.hpp>
 #include <utility>
@@ -24,20 +24,22 @@ constexpr Index kMostEntries = 500000;
 constexpr double kMostUnits = 8e7;
 
 /// −M.
-HostCsrMatrix<double> negative_of(HostContext& host, const CsrView<double, HostSpace>& M) {
-  std::vector<Triplet<double>> entries;
+template <WideScalar W>
+HostCsrMatrix<W> negative_of(HostContext& host, const CsrView<W, HostSpace>& M) {
+  std::vector<Triplet<W>> entries;
   for (Index i = 0; i < M.rows; ++i) {
     for (std::int64_t e = M.row_offsets[i]; e < M.row_offsets[i + 1]; ++e) {
       entries.push_back({i, M.columns[e], -M.values[e]});
     }
   }
-  return csr_from_triplets<double>(host, M.rows, M.cols, entries);
+  return csr_from_triplets<W>(host, M.rows, M.cols, entries);
 }
 
 /// M_SS, with `outside` on the diagonal of all other rows.
-HostCsrMatrix<double> part_of(HostContext& host, const CsrView<double, HostSpace>& M,
-                              const std::vector<bool>& in_S, double outside) {
-  std::vector<Triplet<double>> entries;
+template <WideScalar W>
+HostCsrMatrix<W> part_of(HostContext& host, const CsrView<W, HostSpace>& M,
+                         const std::vector<bool>& in_S, double outside) {
+  std::vector<Triplet<W>> entries;
   for (Index i = 0; i < M.rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
     if (!in_S[row]) {
@@ -50,7 +52,7 @@ HostCsrMatrix<double> part_of(HostContext& host, const CsrView<double, HostSpace
       }
     }
   }
-  return csr_from_triplets<double>(host, M.rows, M.cols, entries);
+  return csr_from_triplets<W>(host, M.rows, M.cols, entries);
 }
 
 /// The matrix of an operator, if it is stored and this process has all rows. Without rows if not.
@@ -80,19 +82,19 @@ std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::make(Ctx& context,
   std::vector<bool> in_S(static_cast<std::size_t>(A.rows));
   double largest = 0;  // D⁻¹ in S, whose inverse is the smallest size of these rows
   for (Index i = 0; i < A.rows; ++i) {
-    const auto size = static_cast<double>(sizes.view()(i, 0));
-    const bool in = size > 0 && static_cast<double>(sizes.view()(i, 1)) >= 0.5 * size;
+    const auto size = static_cast<double>(real_part(sizes.view()(i, 0)));
+    const bool in = size > 0 && static_cast<double>(real_part(sizes.view()(i, 1))) >= 0.5 * size;
     in_S[static_cast<std::size_t>(i)] = in;
     if (in) largest = std::max(largest, size);
   }
   constexpr double kFarAbove = 100;
   const auto A_SS = part_of(host, on_host<T>(host, context, A).view(), in_S, kFarAbove / largest);
-  auto B_SS = HostCsrMatrix<double>();
+  auto B_SS = HostCsrMatrix<Wide<T>>();
   if (B.rows > 0) B_SS = part_of(host, on_host<T>(host, context, B).view(), in_S, 0);
-  const FactorCost cost = estimate_factor_cost(A_SS.view(), B_SS.view());
+  const FactorCost cost = estimated_factor_cost<Wide<T>>(host, A_SS.view(), B_SS.view());
   if (cost.operations > std::max(kFewOperations, kMostOperations * static_cast<double>(A.nnz)))
     return nullptr;
-  const auto placed = [&](const HostCsrMatrix<double>& M) {
+  const auto placed = [&](const HostCsrMatrix<Wide<T>>& M) {
     return M.rows() == 0 ? CsrMatrix<T, Space>() : place(context, convert<T>(host, M.view()));
   };
   std::unique_ptr<StiffFactor> made(new StiffFactor(placed(A_SS), placed(B_SS)));
@@ -121,7 +123,7 @@ std::unique_ptr<StiffFactor<T, Ctx>> StiffFactor<T, Ctx>::of_all_rows(
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class StiffFactor<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

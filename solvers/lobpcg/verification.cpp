@@ -94,7 +94,7 @@ bool LobpcgVerification<T, Ctx>::rotate_pairs(Block V) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgVerification<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

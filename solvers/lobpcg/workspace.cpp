@@ -7,8 +7,10 @@ namespace {
 
 /// The start and a step take three norms per column. A step also takes the status of two rounds,
 /// SᵀBS and SᵀAS with S of `columns` columns.
+template <Scalar T>
 Index packet_capacity(Index block, Index columns) {
-  return 3 * block + 2 * CholeskyQrStatus::rows + 2 * columns * columns;
+  constexpr Index kDoubles = static_cast<Index>(sizeof(Wide<T>) / sizeof(double));
+  return 3 * block + 2 * CholeskyQrStatus::rows + 2 * kDoubles * columns * columns;
 }
 
 }  // namespace
@@ -31,7 +33,7 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
       U(ctx, sizes.rows.local, blocks.kSearchWidth),
       V(ctx, sizes.rows.local, blocks.kSearchWidth),
       search_ritz(ctx, blocks.kSearchColumns),
-      packet(ctx, packet_capacity(sizes.block, blocks.columns(sizes.block))) {
+      packet(ctx, packet_capacity<T>(sizes.block, blocks.columns(sizes.block))) {
   const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
   for (std::vector<double>* list :
        {&monitor_values, &monitor_residuals, &other_values, &other_residuals, &other_couplings,
@@ -74,7 +76,7 @@ template <Scalar T, class Ctx>
 LobpcgWorkspace<T, Ctx>& LobpcgWorkspace<T, Ctx>::operator=(LobpcgWorkspace&&) noexcept = default;
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgWorkspace<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

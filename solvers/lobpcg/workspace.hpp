@@ -52,8 +52,8 @@ struct LobpcgWorkspace<T, Ctx>::Storage {
   detail::RayleighRitz<T, Ctx> ritz;
   detail::EigenVerifier<T, Ctx> verifier;
   detail::LobpcgPairs pairs;
-  SmallMatrix<double, Space> theta;        // of X, for R = AX − BX Θ
-  SmallMatrix<double, Space> multipliers;  // of the constraints, see ConstrainedOperator
+  SmallMatrix<double, Space> theta;         // of X, for R = AX − BX Θ
+  SmallMatrix<Wide<T>, Space> multipliers;  // of the constraints, see ConstrainedOperator
   detail::ScaledConstraints<T, Ctx> scaled_constraints;  // of the search for missed pairs
   MultiVector<T, Space> row_scale;  // D^¼, D⁻¹ of the search, D_S^¼ and D_S⁻¹          n×4
   MultiVector<T, Space> Z, U, V;    // W while it is smoothed, a step, a product       n×2

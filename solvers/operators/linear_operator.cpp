@@ -47,7 +47,7 @@ void LinearOperator<T, Ctx>::require_shapes(ConstBlockView<T, Space> X,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LinearOperator<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

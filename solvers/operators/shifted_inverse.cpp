@@ -198,7 +198,7 @@ void ShiftedInverse<T, Ctx>::apply_upper(Ctx& context, ConstBlockView<T, Space> 
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ShiftedInverse<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

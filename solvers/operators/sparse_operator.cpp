@@ -36,7 +36,7 @@ bool SparseOperator<T, Ctx>::accumulate_block(Ctx& context, double alpha,
                                               const SpmmEpilogue<T, Space>& epilogue,
                                               BlockView<T, Space> C) {
   const PhaseScope phase(context, Phase::spmm);
-  plan_.multiply(context, static_cast<T>(alpha), B, epilogue, C);
+  plan_.multiply(context, static_cast<RealOf<T>>(alpha), B, epilogue, C);
   return true;
 }
 
@@ -48,7 +48,7 @@ bool SparseOperator<T, Ctx>::absolute_row_sums_into(Ctx& context, BlockView<T, S
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SparseOperator<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -26,7 +26,8 @@ double mean_size(Ctx& context, const DistributedCsrView<T, typename Ctx::Space>&
   double mean = 0;  // updated as a mean, because a sum of large entries could overflow
   double count = 0;
   for (const T& value : d) {
-    if (std::isnormal(value)) mean += (std::abs(static_cast<double>(value)) - mean) / ++count;
+    const RealOf<T> size = std::abs(value);
+    if (std::isnormal(size)) mean += (static_cast<double>(size) - mean) / ++count;
   }
   if (is_shared<T>(context, A)) {
     double total = count;
@@ -40,7 +41,7 @@ double mean_size(Ctx& context, const DistributedCsrView<T, typename Ctx::Space>&
 
 template <Scalar T>
 T inverse_of(double size, bool root) noexcept {
-  return static_cast<T>(root ? std::sqrt(1 / size) : 1 / size);
+  return static_cast<RealOf<T>>(root ? std::sqrt(1 / size) : 1 / size);
 }
 
 /// 1/|d_i|, with `root` its square root. Entries that need a replacement, see the header, are seen
@@ -56,7 +57,8 @@ Buffer<T, Space> inverted(Ctx& context, DistributedCsrView<T, Space> A, bool roo
   const std::span<T> d(diagonal.data(), diagonal.size());
   const double mean = mean_size<T>(context, A, d);
   for (T& value : d) {
-    value = inverse_of<T>(std::isnormal(value) ? std::abs(static_cast<double>(value)) : mean, root);
+    const RealOf<T> size = std::abs(value);
+    value = inverse_of<T>(std::isnormal(size) ? static_cast<double>(size) : mean, root);
   }
   return place(context, std::move(diagonal));
 }
@@ -70,9 +72,9 @@ bool invert_normal(HostContext& context, const Buffer<T, HostSpace>& d, bool roo
   const auto n = static_cast<Index>(d.size());
   const int threads = team_size(context.threads(), 2 * static_cast<double>(n) * sizeof(T), 0);
   parallel_for(threads, n, [&](Index i) {
-    const T value = d.data()[i];
-    if (!std::isnormal(value)) usable.store(false, std::memory_order_relaxed);
-    inverse.data()[i] = inverse_of<T>(std::abs(static_cast<double>(value)), root);
+    const RealOf<T> size = std::abs(d.data()[i]);
+    if (!std::isnormal(size)) usable.store(false, std::memory_order_relaxed);
+    inverse.data()[i] = inverse_of<T>(static_cast<double>(size), root);
   });
   return usable;
 }
@@ -94,7 +96,7 @@ Buffer<T, typename Ctx::Space> inverse_root_diagonal(Ctx& context,
       Ctx&, DistributedCsrView<T, typename Ctx::Space>);         \
   template Buffer<T, typename Ctx::Space> inverse_root_diagonal( \
       Ctx&, DistributedCsrView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

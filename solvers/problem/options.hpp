@@ -23,7 +23,7 @@ enum class Criterion {
 
 /// The tolerance of a solve whose options leave it at 0.
 template <Scalar T>
-inline constexpr double kDefaultTolerance = sizeof(T) == sizeof(double) ? 1e-8 : 1e-5;
+inline constexpr double kDefaultTolerance = sizeof(RealOf<T>) == sizeof(double) ? 1e-8 : 1e-5;
 
 /// The options that all eigensolvers share.
 struct EigenOptions {

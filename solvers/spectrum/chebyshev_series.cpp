@@ -84,8 +84,8 @@ void ChebyshevRecurrence<T, Ctx>::start(Ctx& context, LinearOperator<T, Ctx>& A,
   const double e = interval.half_width();
   copy<T>(context, X, before_.columns(0, cols_));  // T_0 X
   multiply(context, 1 / e, X,                      // T_1 X = (A − c)/e X
-           {.gamma = static_cast<T>(-interval.middle() / e),
-            .eta = static_cast<T>(sum.coefficient),
+           {.gamma = static_cast<RealOf<T>>(-interval.middle() / e),
+            .eta = static_cast<RealOf<T>>(sum.coefficient),
             .Y = sum.Y},
            term_.columns(0, cols_));
 }
@@ -95,8 +95,8 @@ void ChebyshevRecurrence<T, Ctx>::step(Ctx& context, const Sum& sum) {
   const double e = interval_.half_width();
   multiply(context, 2 / e, term(),  // 2 (A − c)/e T_k X − T_{k−1} X
            {.beta = T{-1},
-            .gamma = static_cast<T>(-2 * interval_.middle() / e),
-            .eta = static_cast<T>(sum.coefficient),
+            .gamma = static_cast<RealOf<T>>(-2 * interval_.middle() / e),
+            .eta = static_cast<RealOf<T>>(sum.coefficient),
             .Y = sum.Y},
            before_.columns(0, cols_));
   std::swap(term_, before_);
@@ -109,7 +109,7 @@ void ChebyshevRecurrence<T, Ctx>::multiply(Ctx& context, double alpha, ConstBloc
   if (A_->accumulate(context, alpha, B, epilogue, C)) return;
   if (product_.cols() == 0) product_ = MultiVector<T, Space>(context, B.rows(), block_);
   const Block product = product_.columns(0, cols_);
-  const auto coefficient = [](T value) { return static_cast<double>(value); };
+  const auto coefficient = [](T value) { return static_cast<double>(real_part(value)); };
   A_->apply(context, B, product);
   axpby<T>(context, coefficient(epilogue.gamma), B, coefficient(epilogue.beta), C);
   axpby<T>(context, alpha, product, 1, C);
@@ -136,7 +136,7 @@ bool apply_series(Ctx& context, ChebyshevRecurrence<T, Ctx>& recurrence, LinearO
                              const ChebyshevInterval&, const std::vector<double>&,        \
                              ConstBlockView<T, typename Ctx::Space>,                      \
                              BlockView<T, typename Ctx::Space>, const std::function<bool()>&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

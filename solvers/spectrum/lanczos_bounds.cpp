@@ -64,10 +64,16 @@ std::pair<Index, double> lanczos_steps(Ctx& context, LinearOperator<T, Ctx>& A,
     std::swap(v, w);
     const SmallView<double, Space> beta_m = number(beta.there, m);
     reciprocals<double>(context, {beta_m.data, 1, 1, 1}, {inverse.view(1, 1).data, 1, 1, 1});
-    scale_columns<T>(context, inverse.view(1, 1), v.view());                 // v_m = w/β_m
-    A.apply(context, v.view(), w.view());                                    // w = A v_m
-    if (m > 0) multiply<T>(context, -1, v_old.view(), beta_m, 1, w.view());  // w −= β_m v_{m−1}
-    column_dots<T>(context, v.view(), w.view(), number(alpha.there, m));     // α_m = v_mᵀw
+    scale_columns<T>(context, inverse.view(1, 1), v.view());  // v_m = w/β_m
+    A.apply(context, v.view(), w.view());                     // w = A v_m
+    if (m > 0) {                                              // w −= β_m v_{m−1}
+      if constexpr (kComplex<T>) {
+        residual<T>(context, w.view(), v_old.view(), beta_m, w.view(), number(beta.there, m + 1));
+      } else {
+        multiply<T>(context, -1, v_old.view(), beta_m, 1, w.view());
+      }
+    }
+    column_dots<T>(context, v.view(), w.view(), number(alpha.there, m));  // α_m = v_mᵀw
     residual<T>(context, w.view(), v.view(), number(alpha.there, m), w.view(),
                 number(beta.there, m + 1));  // w −= α_m v_m, β_{m+1} = ‖w‖
   }
@@ -117,7 +123,7 @@ SpectrumBounds lanczos_bounds(Ctx& context, DistributedCsrView<T, typename Ctx::
 #define HEDDLE_INSTANTIATE(T, Ctx)                                              \
   template SpectrumBounds lanczos_bounds(Ctx&, LinearOperator<T, Ctx>&, Index); \
   template SpectrumBounds lanczos_bounds(Ctx&, DistributedCsrView<T, typename Ctx::Space>, Index);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -97,7 +97,7 @@ LevelOrder<T> order_by_levels(HostContext& context, CsrView<T, HostSpace> A, Tri
       to.values()[first + e] = A.values[from];
     }
     to.row_offsets()[k + 1] = first + count;
-    order.inverse_diagonal[static_cast<std::size_t>(k)] = 1 / A.values[diagonal];
+    order.inverse_diagonal[static_cast<std::size_t>(k)] = RealOf<T>{1} / A.values[diagonal];
   }
   return order;
 }
@@ -110,7 +110,7 @@ void check_triangular_shapes(Index order, Shape X, Shape Y) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template LevelOrder<T> order_by_levels(HostContext&, CsrView<T, HostSpace>, Triangle);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

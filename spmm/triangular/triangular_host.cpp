@@ -47,7 +47,7 @@ void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, c
     const T value = N.values[e];
     const T* const other = Y + N.columns[e] * ld;
 #pragma omp simd
-    for (int c = 0; c < Width; ++c) sum[c] -= value * other[c];
+    for (int c = 0; c < Width; ++c) sum[c] -= product(value, other[c]);
   };
   const std::int64_t end = N.row_offsets[k + 1];
   std::int64_t e = N.row_offsets[k];
@@ -60,7 +60,7 @@ void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, c
     for (int c = 0; c < Width; ++c) sums[0][c] += sums[s][c];
   }
 #pragma omp simd
-  for (int c = 0; c < Width; ++c) y[c] = d * sums[0][c];
+  for (int c = 0; c < Width; ++c) y[c] = product(d, sums[0][c]);
 }
 
 /// The same for one column, where rows wait for each other rather than for additions: the entry
@@ -68,9 +68,9 @@ void solve_row(const CsrView<T, HostSpace>& N, Index k, T d, const T* x, T* y, c
 template <Scalar T>
 T solve_entry(const CsrView<T, HostSpace>& N, Index k, T d, T x, const T* Y, Index ld) {
   for (std::int64_t e = N.row_offsets[k]; e < N.row_offsets[k + 1]; ++e) {
-    x -= N.values[e] * Y[N.columns[e] * ld];
+    x -= product(N.values[e], Y[N.columns[e] * ld]);
   }
-  return d * x;
+  return product(d, x);
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Index TriangularPlan<T, HostContext>::levels() const noexcept {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class TriangularPlan<T, HostContext>;
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

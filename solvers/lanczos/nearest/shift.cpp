@@ -49,7 +49,7 @@ constexpr double kNearest = 1e-15;
 constexpr double kBeyond = 0x1p20;
 
 /// ‖F‖.
-double largest(const LanczosRitz& ritz) {
+double largest(const LanczosValues& ritz) {
   return std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1)));
 }
 
@@ -141,24 +141,24 @@ bool NearestShift<T, Ctx>::place(double first_step) {
 }
 
 template <Scalar T, class Ctx>
-bool NearestShift<T, Ctx>::is_too_near(const LanczosRitz& ritz, Index awaited) const {
+bool NearestShift<T, Ctx>::is_too_near(const LanczosValues& ritz, Index awaited) const {
   return ratio(ritz, awaited) > (pairs_.whole ? kWidestInWhole<T> : kWidest<T>);
 }
 
 template <Scalar T, class Ctx>
-bool NearestShift<T, Ctx>::spoils(const LanczosRitz& ritz, Index awaited) const {
+bool NearestShift<T, Ctx>::spoils(const LanczosValues& ritz, Index awaited) const {
   return ratio(ritz, awaited) > kWidest<T>;
 }
 
 /// The ratio of the first θ to that of the last leading pair. 0 if pairs are missing.
 template <Scalar T, class Ctx>
-double NearestShift<T, Ctx>::ratio(const LanczosRitz& ritz, Index awaited) const {
+double NearestShift<T, Ctx>::ratio(const LanczosValues& ritz, Index awaited) const {
   if (pairs_.leading.empty() || std::ssize(pairs_.leading) != awaited) return 0;
   return largest(ritz) / std::abs(ritz.value(pairs_.leading.back()));
 }
 
 template <Scalar T, class Ctx>
-bool NearestShift<T, Ctx>::hides(const LanczosRitz& ritz) const {
+bool NearestShift<T, Ctx>::hides(const LanczosValues& ritz) const {
   const double rounding = rounding_of_F<T>(ritz);
   for (Index j = 0; j < ritz.order(); ++j) {
     if (std::abs(ritz.value(j)) <= rounding) return true;
@@ -167,7 +167,7 @@ bool NearestShift<T, Ctx>::hides(const LanczosRitz& ritz) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestShift<T, Ctx>::move(const LanczosRitz& ritz) {
+bool NearestShift<T, Ctx>::move(const LanczosValues& ritz) {
   const double sigma = pairs_.target.sigma;
   double step = 2 * std::abs(pairs_.shift - sigma);
   const double last = pairs_.leading.empty() ? 0 : ritz.value(pairs_.leading.back());

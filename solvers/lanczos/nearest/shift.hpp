@@ -38,17 +38,17 @@ class NearestShift {
 
   /// Whether the first θ is so large that rounding spoils other leading pairs, of which `awaited`
   /// are to be there.
-  bool is_too_near(const LanczosRitz& ritz, Index awaited) const;
+  bool is_too_near(const LanczosValues& ritz, Index awaited) const;
 
   /// The same for pairs of a dense solve that have not passed.
-  bool spoils(const LanczosRitz& ritz, Index awaited) const;
+  bool spoils(const LanczosValues& ritz, Index awaited) const;
 
   /// Whether Ritz values of F are smaller than its rounding errors, so that it is not known on
   /// which side of s their λ lie.
-  bool hides(const LanczosRitz& ritz) const;
+  bool hides(const LanczosValues& ritz) const;
 
   /// Chooses s farther from the value that it was too near to. Ends the solve if there is none.
-  bool move(const LanczosRitz& ritz);
+  bool move(const LanczosValues& ritz);
 
   /// Factors A − sB again after a count. Ends the solve if that fails.
   bool factor_again();
@@ -59,7 +59,7 @@ class NearestShift {
   bool far() const noexcept { return far_; }             ///< whether σ has moved to the spectrum
 
  private:
-  double ratio(const LanczosRitz& ritz, Index awaited) const;
+  double ratio(const LanczosValues& ritz, Index awaited) const;
 
   Ctx& context_;
   IndefiniteInverse<T, Ctx>& inverse_;

@@ -80,7 +80,7 @@ Index NearestPairs::given_between() const {
   return std::count_if(given.begin(), given.end(), [&](double value) { return target.has(value); });
 }
 
-bool NearestPairs::others_rest(const LanczosRitz& ritz) const {
+bool NearestPairs::others_rest(const LanczosValues& ritz) const {
   for (Index j = 0; j < ritz.order(); ++j) {
     if (std::find(leading.begin(), leading.end(), j) != leading.end()) continue;
     const double theta = ritz.value(j);

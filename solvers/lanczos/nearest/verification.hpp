@@ -41,7 +41,7 @@ double rounding_of_F(double largest) noexcept;
 
 /// The same for all Ritz values of a basis.
 template <Scalar T>
-double rounding_of_F(const LanczosRitz& ritz) noexcept {
+double rounding_of_F(const LanczosValues& ritz) noexcept {
   return rounding_of_F<T>(
       std::max(std::abs(ritz.value(0)), std::abs(ritz.value(ritz.order() - 1))));
 }
@@ -92,7 +92,7 @@ struct NearestPairs {
 
   /// Whether the Ritz pairs other than the leading ones show no value between the limits:
   /// θ ± ‖F x − θ x‖ lies beyond them.
-  bool others_rest(const LanczosRitz& ritz) const;
+  bool others_rest(const LanczosValues& ritz) const;
 };
 
 /// The searches for pairs that counts have shown to be missing.

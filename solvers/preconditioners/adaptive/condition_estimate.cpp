@@ -25,7 +25,7 @@ template <Scalar T, class Ctx>
 void remove_parts(Ctx& context, ConstBlockView<T, typename Ctx::Space> Z,
                   BlockView<T, typename Ctx::Space> x) {
   if (Z.cols() == 0) return;
-  SmallMatrix<double, typename Ctx::Space> parts(context, Z.cols(), 1);
+  SmallMatrix<Wide<T>, typename Ctx::Space> parts(context, Z.cols(), 1);
   gram<T>(context, Z, x, parts.view(Z.cols(), 1));
   multiply<T>(context, -1, Z, parts.view(Z.cols(), 1), 1, x);
 }
@@ -39,7 +39,7 @@ CgSteps cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, LinearOperator<T, Ctx>
   SmallMatrix<double, Space> number(context, 1, 1);
   const auto dot = [&](ConstBlockView<T, Space> x, ConstBlockView<T, Space> y) {
     double value = 0;
-    gram<T>(context, x, y, number.view(1, 1));
+    column_dots<T>(context, x, y, number.view(1, 1));
     fetch(context, number.view(1, 1), SmallView<double, HostSpace>{&value, 1, 1, 1});
     return value;
   };
@@ -66,7 +66,7 @@ CgSteps cg_steps(Ctx& context, LinearOperator<T, Ctx>& A, LinearOperator<T, Ctx>
     precondition();
     const double next = dot(r.view(), z.view());
     made.positive = next >= 0 && std::isfinite(next);
-    if (!made.positive || next <= std::numeric_limits<T>::epsilon() * first) break;
+    if (!made.positive || next <= std::numeric_limits<RealOf<T>>::epsilon() * first) break;
     made.coefficients.add_beta(next / rho);
     axpby<T>(context, 1, z.view(), next / rho, p.view());
     rho = next;
@@ -88,7 +88,7 @@ ConditionEstimate condition_estimate(Ctx& context, LinearOperator<T, Ctx>& A,
   template ConditionEstimate condition_estimate(Ctx&, LinearOperator<T, Ctx>&,  \
                                                 LinearOperator<T, Ctx>*, Index, \
                                                 ConstBlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

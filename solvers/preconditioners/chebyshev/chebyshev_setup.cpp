@@ -24,7 +24,7 @@ constexpr double kDegreePerRoot = std::same_as<Ctx, HostContext> ? 1.15 : 1.0;
 
 /// The ratio β/ρ from which ρ counts as zero.
 template <Scalar T>
-constexpr double kZero = 0.01 / std::numeric_limits<T>::epsilon();
+constexpr double kZero = 0.01 / std::numeric_limits<RealOf<T>>::epsilon();
 
 }  // namespace
 
@@ -96,7 +96,7 @@ Index suitable_degree(Ctx& context, ConstBlockView<T, typename Ctx::Space> X,
   template Index suitable_degree(Ctx&, ConstBlockView<T, Ctx::Space>, std::span<const double>, \
                                  ConstBlockView<T, Ctx::Space>, double, double, int,           \
                                  const DegreeScratch<T, Ctx::Space>&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -20,7 +20,7 @@ void JacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, S
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class JacobiPreconditioner<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -151,7 +151,7 @@ std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>& M) {
 #define HEDDLE_INSTANTIATE(T, Ctx)               \
   template class PreconditionerSchedule<T, Ctx>; \
   template std::optional<PreconditionerReport> report_of(Preconditioner<T, Ctx>&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -151,7 +151,7 @@ std::span<const OperatorLevel> PreconditionerStage<T, Ctx>::levels() const noexc
 
 template <Scalar T, class Ctx>
 std::string PreconditionerStage<T, Ctx>::precision() const {
-  if (!began_lowered_) return std::same_as<T, double> ? "double" : "single";
+  if (!began_lowered_) return std::same_as<RealOf<T>, double> ? "double" : "single";
   const bool narrow = products_ != ProductPrecision::single_precision;
   std::string precisions(limits_of(products_).name);
   if (narrow && raised_ > 0) precisions += ", then single";
@@ -165,7 +165,7 @@ std::string PreconditionerStage<T, Ctx>::precision_reason() const {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class PreconditionerStage<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/linalg/data/buffer.hpp>
-#include <heddle/spmm/kernels/host/complex_rows/complex_rows.hpp>
+#include <heddle/spmm/kernels/host/row_split/complex_rows.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split.hpp>
 #include <heddle/spmm/kernels/host/row_split/row_split_kernel.hpp>
 

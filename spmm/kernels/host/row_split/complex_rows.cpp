@@ -2,8 +2,8 @@
 #include <heddle/linalg/context/host_parallel.hpp>
 #include <heddle/linalg/context/host_simd.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/spmm/kernels/host/complex_rows/complex_rows.hpp>
 #include <heddle/spmm/kernels/host/row_split/columns.hpp>
+#include <heddle/spmm/kernels/host/row_split/complex_rows.hpp>
 #include <utility>
 
 namespace heddle::detail {
