@@ -32,7 +32,7 @@ constexpr bool is_plausible(Index cells, Index entries) noexcept {
 /// `InputError`.
 template <Scalar T>
 void require_finite_sums(const T* values, Index size, std::string_view name) {
-  if (!std::all_of(values, values + size, [](T value) { return std::isfinite(value); })) {
+  if (!std::all_of(values, values + size, [](T value) { return is_finite(value); })) {
     throw InputError(std::string(name), 0, "entries given twice have a sum that is not finite");
   }
 }

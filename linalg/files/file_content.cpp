@@ -64,18 +64,19 @@ std::size_t first_capacity(const std::filesystem::path& path) {
 
 }  // namespace
 
-FileContent::FileContent(HostContext& context, const std::filesystem::path& path) {
+FileContent::FileContent(HostContext& context, const std::filesystem::path& path,
+                         std::size_t most) {
   const GzFile file = open(path);
-  buffer_ = {context, first_capacity(path)};
+  buffer_ = {context, std::min(first_capacity(path), most)};
   for (;;) {
     const std::size_t wanted = std::min(buffer_.size() - size_, kLargestRead);
     errno = 0;
     const int got = gzread(file.get(), buffer_.data() + size_, static_cast<unsigned>(wanted));
     check_gz(file.get(), path);
     size_ += static_cast<std::size_t>(std::max(got, 0));
-    if (static_cast<std::size_t>(got) < wanted) return;
+    if (static_cast<std::size_t>(got) < wanted || size_ == most) return;
     if (size_ == buffer_.size()) {
-      Buffer<char, HostSpace> larger(context, 2 * buffer_.size());
+      Buffer<char, HostSpace> larger(context, std::min(2 * buffer_.size(), most));
       std::copy_n(buffer_.data(), size_, larger.data());
       buffer_ = std::move(larger);
     }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <heddle/linalg/data/buffer.hpp>
+#include <limits>
 #include <string_view>
 
 namespace heddle::detail {
@@ -11,8 +12,9 @@ class FileContent {
  public:
   /// Reads the whole file `path`, plain or gzip (with one or several members), recognised by its
   /// first bytes. Throws `InputError` if it cannot be read, is a folder, or is damaged or truncated
-  /// gzip. Throws `OutOfMemory`.
-  FileContent(HostContext& context, const std::filesystem::path& path);
+  /// gzip. Throws `OutOfMemory`. `most`: no more bytes than these from the beginning are read.
+  FileContent(HostContext& context, const std::filesystem::path& path,
+              std::size_t most = std::numeric_limits<std::size_t>::max());
 
   /// Frees the bytes.
   void release() noexcept {

@@ -27,7 +27,7 @@ bool is_below_one(std::string_view number) noexcept {
 
 }  // namespace
 
-template <Scalar T>
+template <RealScalar T>
 NumberStatus read_unusual_value(std::string_view word, T& value) noexcept {
   std::array<char, 512> copy;
   if (word.size() > copy.size()) return NumberStatus::malformed;

@@ -15,7 +15,7 @@ enum class NumberStatus { ok, malformed, too_large, not_finite };
 /// Parses a value that std::from_chars rejects: one with Fortran's D as the exponent, one that
 /// underflows (to a signed zero), or one that is not a finite number of T. `word` is the whole text
 /// of the value.
-template <Scalar T>
+template <RealScalar T>
 NumberStatus read_unusual_value(std::string_view word, T& value) noexcept;
 
 /// The position after an optional plus sign, which std::from_chars does not accept.
@@ -36,7 +36,7 @@ inline NumberStatus read_integer(const char*& position, const char* end, Index& 
 
 /// Parses the value at `position`, which ends at a blank or at `end`, correctly rounded. Moves
 /// `position` after it.
-template <Scalar T>
+template <RealScalar T>
 NumberStatus read_value(const char*& position, const char* end, T& value) noexcept {
   const auto [stop, error] = std::from_chars(skip_plus(position, end), end, value);
   if (error == std::errc() && (stop == end || is_blank(*stop)) && std::isfinite(value)) {

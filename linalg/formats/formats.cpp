@@ -7,9 +7,13 @@
 #include <heddle/linalg/files/file_content.hpp>
 #include <heddle/linalg/files/words.hpp>
 #include <heddle/linalg/formats/formats.hpp>
+#include <heddle/linalg/matrix_market/header.hpp>
 #include <heddle/linalg/matrix_market/read.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
+#include <heddle/linalg/numpy/npy_array.hpp>
 #include <heddle/linalg/numpy/npz.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
+#include <system_error>
 
 namespace heddle {
 namespace {
@@ -46,6 +50,19 @@ auto take(HostContext& context, FileContent file, std::string_view name, FirstLi
   return kTake(context, std::move(file), name);
 }
 
+/// Reads an edge list, whose weights are real.
+template <Scalar T>
+HostCsrMatrix<T> take_edges(HostContext& context, FileContent file, std::string_view name,
+                            FirstLine first_line) {
+  if constexpr (kComplex<T>) {
+    const HostCsrMatrix<RealOf<T>> A =
+        detail::take_edge_list<RealOf<T>>(context, std::move(file), name, first_line);
+    return convert<T>(context, A.view());
+  } else {
+    return detail::take_edge_list<T>(context, std::move(file), name, first_line);
+  }
+}
+
 /// Calls a reader of bytes with those of a file.
 template <auto kParse>
 auto parse_bytes(HostContext& context, FileContent file, std::string_view name) {
@@ -69,7 +86,7 @@ const std::vector<FormatRow<T>>& table() {
        parse_bytes<parse_npz_block<T>>},
       {{"edge list", {".txt", ".tsv", ".edges", ".edgelist", ".el"}, false},
        has_no_mark,
-       detail::take_edge_list<T>,
+       take_edges<T>,
        nullptr}};
   return rows;
 }
@@ -145,10 +162,25 @@ MultiVector<T, HostSpace> read_block(HostContext& context, const std::filesystem
   return row.block(context, std::move(file), path.string());
 }
 
+bool holds_complex_numbers(const std::filesystem::path& path) {
+  constexpr std::size_t kMostOfHeader = 1 << 20;  // bytes
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  HostContext context(1);
+  try {
+    const FileContent beginning(context, path, kMostOfHeader);
+    const std::string_view bytes = beginning.bytes();
+    if (is_zip(bytes)) return detail::is_complex_npz(FileContent(context, path).bytes());
+    return is_npy(bytes) ? detail::begins_complex_npy(bytes) : matrix_market::names_complex(bytes);
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template HostCsrMatrix<T> read_matrix(HostContext&, const std::filesystem::path&, FirstLine); \
   template MultiVector<T, HostSpace> read_block(HostContext&, const std::filesystem::path&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

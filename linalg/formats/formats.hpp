@@ -31,9 +31,15 @@ std::string describe_formats(bool for_blocks);
 /// …". Told by its first bytes, else by the extension of its name. Empty for any other file.
 std::string_view foreign_format(std::string_view bytes, const std::filesystem::path& path);
 
+/// Whether the file `path` says that its numbers are complex: the banner of a Matrix Market file,
+/// or the type of the values of a NumPy array or a SciPy sparse matrix, also gzipped. False for
+/// other files, and for those that cannot be read. Reads at most 1 MiB, but the whole of an .npz
+/// file, whose values it does not unpack. Throws `OutOfMemory`.
+bool holds_complex_numbers(const std::filesystem::path& path);
+
 /// The sparse matrix in the file `path`. Zeros of dense files are not stored. `first_line` is for
-/// an edge list. Throws `InputError` for a file whose format cannot be told and as the format's
-/// reader does, and `OutOfMemory`.
+/// an edge list. A complex T takes files of real numbers, too. Throws `InputError` for a file whose
+/// format cannot be told and as the format's reader does, and `OutOfMemory`.
 template <Scalar T>
 HostCsrMatrix<T> read_matrix(HostContext& context, const std::filesystem::path& path,
                              FirstLine first_line = FirstLine::automatic);

@@ -112,6 +112,7 @@ std::optional<MatrixMarketFile> file_by_parts(const std::filesystem::path& path)
   // A size line that ends with the text may go on behind it.
   const bool complete = header.body < text.size() || text.size() == file.bytes;
   const bool by_rows = header.format == matrix_market::Format::coordinate &&
+                       header.field != matrix_market::Field::complex &&
                        header.rows == header.cols &&
                        detail::is_plausible(header.rows, header.entries);
   if (!complete || !by_rows || unknown) return std::nullopt;

@@ -19,9 +19,9 @@ struct MatrixMarketFile {
   matrix_market::Header header{};
 };
 
-/// The file at `path` if it can be read by parts: one of the format `coordinate` that is not
-/// compressed, with a square matrix and its size line in the first MiB. None also where something
-/// is wrong with it, for which `read_matrix_market` has the message.
+/// The file at `path` if it can be read by parts: one of real numbers in the format `coordinate`
+/// that is not compressed, with a square matrix and its size line in the first MiB. None also where
+/// something is wrong with it, for which `read_matrix_market` has the message.
 std::optional<MatrixMarketFile> file_by_parts(const std::filesystem::path& path);
 
 /// The entries in the part of a file that this process has read.

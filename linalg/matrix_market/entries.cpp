@@ -36,6 +36,7 @@ std::string_view find_entry(std::string_view text, Index index) noexcept {
 Index column_start(const Header& header, Index col) noexcept {
   switch (header.symmetry) {
     case Symmetry::symmetric:
+    case Symmetry::hermitian:
       return col * header.rows - col * (col - 1) / 2;
     case Symmetry::skew_symmetric:
       return col * (header.rows - 1) - col * (col - 1) / 2;
@@ -48,7 +49,7 @@ Index column_start(const Header& header, Index col) noexcept {
 /// The first stored row of column `col` of an array file.
 Index first_stored_row(const Header& header, Index col) noexcept {
   if (header.symmetry == Symmetry::general) return 0;
-  return header.symmetry == Symmetry::symmetric ? col : col + 1;
+  return header.symmetry == Symmetry::skew_symmetric ? col + 1 : col;
 }
 
 /// The column of the stored value `index` of an array file.
@@ -138,13 +139,31 @@ void place_array_values(HostContext& context, const Header& header, Entries<T>& 
   });
 }
 
+/// Throws an `InputError` for the first number on the diagonal of a Hermitian array that is not
+/// real.
+template <ComplexScalar T>
+void check_diagonal(const Entries<T>& entries, std::string_view text, const Header& header,
+                    std::string_view name) {
+  Index index = 0;
+  for (const auto& piece : entries.pieces) {
+    const Entry<T>* entry = entries.storage.data() + piece.first;
+    for (const Entry<T>* end = entry + piece.count; entry != end; ++entry, ++index) {
+      if (entry->row != entry->col || entry->value.imag() == 0) continue;
+      const std::string_view line = find_entry(text.substr(header.body), index);
+      throw InputError(std::string(name), detail::line_number(text, line.data()),
+                       describe(Fault::imaginary_on_diagonal, line, header));
+    }
+  }
+}
+
 /// The entries in `pieces`, each up to its first wrong line.
 template <Scalar T>
 Entries<T> parse_pieces(HostContext& context, std::vector<TextPiece>& pieces,
                         const Header& header) {
   Entries<T> entries;
   if (header.symmetry != Symmetry::general) {
-    entries.mirror = header.symmetry == Symmetry::symmetric ? T{1} : T{-1};
+    entries.mirror = header.symmetry == Symmetry::skew_symmetric ? -1 : 1;
+    entries.conjugated = header.symmetry == Symmetry::hermitian;
   }
   Index lines = 0;
   for (const TextPiece& piece : pieces) {
@@ -168,7 +187,11 @@ Entries<T> parse_entries(HostContext& context, std::string_view text, const Head
   std::vector<TextPiece> pieces = cut_at_lines(context, text.substr(header.body));
   Entries<T> entries = parse_pieces<T>(context, pieces, header);
   check(pieces, entries, text, header, name);
-  if (header.format == Format::array) place_array_values(context, header, entries);
+  if (header.format != Format::array) return entries;
+  place_array_values(context, header, entries);
+  if constexpr (kComplex<T>) {
+    if (header.symmetry == Symmetry::hermitian) check_diagonal(entries, text, header, name);
+  }
   return entries;
 }
 
@@ -184,9 +207,10 @@ std::optional<Entries<T>> parse_lines(HostContext& context, std::string_view tex
 
 #define HEDDLE_INSTANTIATE(T)                                                      \
   template Entries<T> parse_entries(HostContext&, std::string_view, const Header&, \
-                                    std::string_view);                             \
-  template std::optional<Entries<T>> parse_lines(HostContext&, std::string_view, const Header&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+                                    std::string_view);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+
+template std::optional<Entries<double>> parse_lines(HostContext&, std::string_view, const Header&);
 
 }  // namespace heddle::matrix_market

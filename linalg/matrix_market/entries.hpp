@@ -28,7 +28,8 @@ struct Entries {
 
   std::vector<Piece> pieces;
   Buffer<Entry<T>, HostSpace> storage;
-  T mirror = 0;  ///< factor of the mirror image: 1 or −1 for (skew-)symmetric files, else 0
+  RealOf<T> mirror = 0;     ///< factor of the mirror image: 1 or −1 for symmetric files, else 0
+  bool conjugated = false;  ///< the mirror image has conjugate values
 
   /// Calls visit(row, col, value) for the entries of a piece in the order of the file. If the file
   /// is symmetric, each call is followed by one for the mirrored entry.
@@ -39,7 +40,8 @@ struct Entries {
     for (const Entry<T>* end = entry + range.count; entry != end; ++entry) {
       visit(entry->row, entry->col, entry->value);
       if (mirror != 0 && entry->row != entry->col) {
-        visit(entry->col, entry->row, mirror * entry->value);
+        const T value = conjugated ? conjugate(entry->value) : entry->value;
+        visit(entry->col, entry->row, mirror * value);
       }
     }
   }

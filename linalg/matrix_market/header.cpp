@@ -45,11 +45,16 @@ class LineReader {
   std::size_t number_ = 0;
 };
 
-void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
+/// Removes the first word of a banner and returns whether it is that of Matrix Market files.
+bool take_mark(std::string_view& line) {
   constexpr std::string_view kByteOrderMark =
       "\xEF\xBB\xBF";  // some editors write it at the start of a file
   if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  if (lower_case(next_word(line)) != "%%matrixmarket") {
+  return lower_case(next_word(line)) == "%%matrixmarket";
+}
+
+void parse_object(std::string_view text, const LineReader& reader, std::string_view& line) {
+  if (!take_mark(line)) {
     reader.fail(is_tar(text) ? "is a tar archive: extract the .mtx file that it holds"
                              : "is not a Matrix Market file: the first line must begin with "
                                "%%MatrixMarket");
@@ -73,11 +78,9 @@ Field parse_field(const LineReader& reader, std::string_view word) {
   if (field == "real" || field == "double") return Field::real;
   if (field == "integer" || field == "unsigned-integer") return Field::integer;
   if (field == "pattern") return Field::pattern;
-  if (field == "complex") {
-    reader.fail("complex matrices are not supported, only real, integer and pattern");
-  }
+  if (field == "complex") return Field::complex;
   reader.fail("the banner names the field " + quoted(word) +
-              ", known are 'real', 'double', 'integer' and 'pattern'");
+              ", known are 'real', 'double', 'complex', 'integer' and 'pattern'");
 }
 
 Symmetry parse_symmetry(const LineReader& reader, std::string_view word) {
@@ -85,13 +88,9 @@ Symmetry parse_symmetry(const LineReader& reader, std::string_view word) {
   if (symmetry == "general") return Symmetry::general;
   if (symmetry == "symmetric") return Symmetry::symmetric;
   if (symmetry == "skew-symmetric") return Symmetry::skew_symmetric;
-  if (symmetry == "hermitian") {
-    reader.fail(
-        "Hermitian matrices are not supported, only general, symmetric and "
-        "skew-symmetric");
-  }
+  if (symmetry == "hermitian") return Symmetry::hermitian;
   reader.fail("the banner names the symmetry " + quoted(word) +
-              ", known are 'general', 'symmetric' and 'skew-symmetric'");
+              ", known are 'general', 'symmetric', 'skew-symmetric' and 'hermitian'");
 }
 
 Header parse_banner(std::string_view text, LineReader& reader) {
@@ -110,6 +109,11 @@ Header parse_banner(std::string_view text, LineReader& reader) {
   }
   if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric) {
     reader.fail("the banner says 'pattern skew-symmetric': entries without values have no sign");
+  }
+  if (header.symmetry == Symmetry::hermitian && header.field != Field::complex) {
+    reader.fail(
+        "the banner says 'hermitian': Hermitian files hold complex numbers, real ones are "
+        "'symmetric'");
   }
   return header;
 }
@@ -133,9 +137,9 @@ Index parse_size(const LineReader& reader, std::string_view& line, const char* w
 
 /// The number of values that an array file must hold.
 Index stored_in_array(const Header& header) {
-  if (header.symmetry == Symmetry::symmetric) return header.rows * (header.rows + 1) / 2;
+  if (header.symmetry == Symmetry::general) return header.rows * header.cols;
   if (header.symmetry == Symmetry::skew_symmetric) return header.rows * (header.rows - 1) / 2;
-  return header.rows * header.cols;
+  return header.rows * (header.rows + 1) / 2;
 }
 
 void parse_size_line(LineReader& reader, Header& header) {
@@ -159,6 +163,14 @@ void parse_size_line(LineReader& reader, Header& header) {
 }
 
 }  // namespace
+
+bool names_complex(std::string_view text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (!take_mark(line)) return false;
+  next_word(line);  // the object
+  next_word(line);  // the format
+  return lower_case(next_word(line)) == "complex";
+}
 
 Header parse_header(std::string_view text, std::string_view name) {
   LineReader reader(text, name);

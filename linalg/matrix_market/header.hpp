@@ -8,8 +8,8 @@
 namespace heddle::matrix_market {
 
 enum class Format { coordinate, array };
-enum class Field { real, integer, pattern };
-enum class Symmetry { general, symmetric, skew_symmetric };
+enum class Field { real, integer, pattern, complex };
+enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 
 struct Header {
   Format format = Format::coordinate;
@@ -21,6 +21,10 @@ struct Header {
   std::size_t size_line = 0;  ///< the number of the size line, from 1
   std::size_t body = 0;       ///< the offset at which the text of the entries begins
 };
+
+/// Whether the banner at the beginning of `text` says that the numbers are complex. False for text
+/// without a banner.
+bool names_complex(std::string_view text);
 
 /// Parses banner, comments and size line of `text`. Messages use `name` for the file. Throws
 /// `InputError`.

@@ -15,6 +15,24 @@ std::string missing(const char* what, std::string_view word) {
   return std::string("the ") + what + " " + quoted(word) + " is not an integer";
 }
 
+/// The number at fault in `rest`, the text behind the indices: a complex value has two.
+std::string_view faulty_number(std::string_view rest, const Header& header) {
+  if (header.field == Field::pattern) return {};
+  const std::string_view first = next_word(rest);
+  if (header.field != Field::complex) return first;
+  const char* position = first.data();
+  double ignored = 0;
+  const Fault fault = read_number(position, first.data() + first.size(), Fault::no_value, ignored);
+  return fault == Fault::none ? next_word(rest) : first;
+}
+
+/// What follows an entry in `rest`, the text behind the indices.
+std::string_view word_behind(std::string_view rest, const Header& header) {
+  if (header.field != Field::pattern) next_word(rest);
+  if (header.field == Field::complex) next_word(rest);
+  return next_word(rest);
+}
+
 }  // namespace
 
 std::string describe(Fault fault, std::string_view line, const Header& header) {
@@ -24,8 +42,7 @@ std::string describe(Fault fault, std::string_view line, const Header& header) {
     row = next_word(line);
     col = next_word(line);
   }
-  const std::string_view value =
-      header.field == Field::pattern ? std::string_view() : next_word(line);
+  const std::string_view value = faulty_number(line, header);
   switch (fault) {
     case Fault::no_row:
       return missing("row index", row);
@@ -52,8 +69,13 @@ std::string describe(Fault fault, std::string_view line, const Header& header) {
       return "the value " + quoted(value) + " is too large for the precision asked for";
     case Fault::value_not_integer:
       return "the value " + quoted(value) + " is not an integer, as the banner promises";
+    case Fault::no_imaginary:
+      return "the imaginary part of the value is missing";
+    case Fault::imaginary_on_diagonal:
+      return "an entry of the diagonal has the imaginary part " + quoted(value) +
+             ", but that of a Hermitian matrix is real";
     case Fault::extra_word:
-      return quoted(next_word(line)) + " follows the entry, a line holds one";
+      return quoted(word_behind(line, header)) + " follows the entry, a line holds one";
     case Fault::none:
       break;
   }

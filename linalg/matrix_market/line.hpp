@@ -22,32 +22,52 @@ enum class Fault {
   value_not_finite,
   value_too_large,
   value_not_integer,
+  no_imaginary,
+  imaginary_on_diagonal,
   extra_word,
 };
 
 /// The message for `fault` in `line`: what the line holds and what is required.
 std::string describe(Fault fault, std::string_view line, const Header& header);
 
+/// Parses the number at `position`, after blanks. `missing` is the fault of a line that ends before
+/// it.
+template <RealScalar T>
+Fault read_number(const char*& position, const char* end, Fault missing, T& value) noexcept {
+  position = detail::skip_blanks(position, end);
+  if (position == end) return missing;
+  switch (detail::read_value(position, end, value)) {
+    case detail::NumberStatus::ok:
+      return Fault::none;
+    case detail::NumberStatus::malformed:
+      return Fault::malformed_value;
+    case detail::NumberStatus::too_large:
+      return Fault::value_too_large;
+    case detail::NumberStatus::not_finite:
+      break;
+  }
+  return Fault::value_not_finite;
+}
+
 /// Parses the value at `position` in the format of `header` (1 for a pattern), up to the end of the
-/// line.
+/// line. The file is not complex if T is real.
 template <Scalar T>
 Fault read_last(const char* position, const char* end, const Header& header, T& value) noexcept {
-  value = T{1};
+  RealOf<T> real = 1;
   if (header.field != Field::pattern) {
-    position = detail::skip_blanks(position, end);
-    if (position == end) return Fault::no_value;
-    switch (detail::read_value(position, end, value)) {
-      case detail::NumberStatus::ok:
-        break;
-      case detail::NumberStatus::malformed:
-        return Fault::malformed_value;
-      case detail::NumberStatus::too_large:
-        return Fault::value_too_large;
-      case detail::NumberStatus::not_finite:
-        return Fault::value_not_finite;
-    }
-    if (header.field == Field::integer && value != std::trunc(value)) {
+    const Fault fault = read_number(position, end, Fault::no_value, real);
+    if (fault != Fault::none) return fault;
+    if (header.field == Field::integer && real != std::trunc(real)) {
       return Fault::value_not_integer;
+    }
+  }
+  value = real;
+  if constexpr (kComplex<T>) {
+    if (header.field == Field::complex) {
+      RealOf<T> imaginary = 0;
+      const Fault fault = read_number(position, end, Fault::no_imaginary, imaginary);
+      if (fault != Fault::none) return fault;
+      value = {real, imaginary};
     }
   }
   return detail::skip_blanks(position, end) == end ? Fault::none : Fault::extra_word;
@@ -74,7 +94,14 @@ Fault read_coordinates(const char* position, const char* end, const Header& head
   }
   row = static_cast<std::int32_t>(i - 1);
   col = static_cast<std::int32_t>(j - 1);
-  return read_last(position, end, header, value);
+  const Fault fault = read_last(position, end, header, value);
+  if constexpr (kComplex<T>) {
+    if (fault == Fault::none && i == j && header.symmetry == Symmetry::hermitian &&
+        value.imag() != 0) {
+      return Fault::imaginary_on_diagonal;
+    }
+  }
+  return fault;
 }
 
 }  // namespace heddle::matrix_market

@@ -39,6 +39,10 @@ struct Content {
 template <Scalar T>
 Content<T> parse(HostContext& context, std::string_view text, std::string_view name) {
   const Header header = matrix_market::parse_header(text, name);
+  if (!kComplex<T> && header.field == matrix_market::Field::complex) {
+    throw InputError(std::string(name), 1,
+                     "the banner says 'complex': complex numbers cannot be read as real ones");
+  }
   return {header, matrix_market::parse_entries<T>(context, text, header, name)};
 }
 
@@ -137,7 +141,7 @@ MultiVector<T, HostSpace> parse_matrix_market_block(HostContext& context, std::s
                                                               const std::filesystem::path&);       \
   template MultiVector<T, HostSpace> parse_matrix_market_block(HostContext&, std::string_view,     \
                                                                std::string_view);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

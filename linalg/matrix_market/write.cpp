@@ -10,15 +10,27 @@
 namespace heddle {
 namespace {
 
-constexpr Index kLineBytes = 80;  // two indices and a value need no more
+constexpr Index kLineBytes = 80;  // two indices and a complex value need no more
 constexpr Index kPieceLines = 1 << 14;
 
-/// Appends `number`, in the fewest digits that read back to the same bits, and then `end`.
+/// Appends the real or complex number of an entry, in the fewest digits that read back to the same
+/// bits, and then `end`.
 template <class Number>
 char* append(char* to, Number number, char end) noexcept {
-  to = std::to_chars(to, to + kLineBytes / 2, number).ptr;
-  *to = end;
-  return to + 1;
+  if constexpr (ComplexScalar<Number>) {
+    return append(append(to, number.real(), ' '), number.imag(), end);
+  } else {
+    to = std::to_chars(to, to + kLineBytes / 2, number).ptr;
+    *to = end;
+    return to + 1;
+  }
+}
+
+/// The banner of a file of this format and symmetry.
+template <Scalar T>
+std::string banner(const char* format, const char* symmetry) {
+  return std::string("%%MatrixMarket matrix ") + format + (kComplex<T> ? " complex " : " real ") +
+         symmetry + "\n";
 }
 
 /// Writes the lines of items 0 … items − 1. format(first, last, to) writes those of items first …
@@ -66,8 +78,8 @@ void write_matrix_market(const std::filesystem::path& path, CsrView<T, HostSpace
                           std::to_string(A.rows) + "x" + std::to_string(A.cols));
   }
   OutputFile file(path);
-  file.write(std::string("%%MatrixMarket matrix coordinate real ") +
-             (symmetric ? "symmetric\n" : "general\n") + shape + " " +
+  const char* const triangle = kComplex<T> ? "hermitian" : "symmetric";
+  file.write(banner<T>("coordinate", symmetric ? triangle : "general") + shape + " " +
              std::to_string(symmetric ? count_lower(A) : A.nnz) + "\n");
   write_lines(file, A.nnz, [&](Index first, Index last, char* to) {
     Index row =
@@ -87,8 +99,8 @@ void write_matrix_market(const std::filesystem::path& path, CsrView<T, HostSpace
 template <Scalar T>
 void write_matrix_market(const std::filesystem::path& path, const BlockSource<T>& X) {
   OutputFile file(path);
-  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(X.rows) + " " +
-             std::to_string(X.cols) + "\n");
+  file.write(banner<T>("array", "general") + std::to_string(X.rows) + " " + std::to_string(X.cols) +
+             "\n");
   for (Index j = 0; j < X.cols; ++j) {
     X.for_each_part(j, 1, [&](const ConstBlockView<T, HostSpace>& part) {
       write_lines(file, part.rows(), [&](Index first, Index last, char* to) {
@@ -103,7 +115,7 @@ void write_matrix_market(const std::filesystem::path& path, const BlockSource<T>
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template void write_matrix_market(const std::filesystem::path&, CsrView<T, HostSpace>, bool); \
   template void write_matrix_market(const std::filesystem::path&, const BlockSource<T>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

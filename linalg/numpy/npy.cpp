@@ -25,9 +25,10 @@ struct DenseArray {
   }
 };
 
+template <Scalar T>
 DenseArray parse_dense(std::string_view bytes, std::string_view name) {
   DenseArray dense{detail::parse_npy_array(bytes, name)};
-  detail::require_numbers(dense.array, name);
+  detail::require_numbers<T>(dense.array, name);
   const auto refuse = [&](const char* reason) {
     throw InputError(std::string(name), 0,
                      fmt::format("has the shape {}, {}", describe_shape(dense.array), reason));
@@ -51,8 +52,8 @@ Index visit_rows(const DenseArray& dense, const Load& load, Index begin, Index e
   for (Index i = begin; i < end; ++i) {
     for (Index j = 0; j < dense.cols; ++j) {
       const Index place = dense.place(i, j);
-      const T value = static_cast<T>(load(place));
-      if (!std::isfinite(value)) return place;
+      const T value = detail::to_scalar<T>(load(place));
+      if (!is_finite(value)) return place;
       visit(i, j, value);
     }
   }
@@ -64,13 +65,13 @@ Index visit_rows(const DenseArray& dense, const Load& load, Index begin, Index e
 template <Scalar T>
 MultiVector<T, HostSpace> parse_npy_block(HostContext& context, std::string_view bytes,
                                           std::string_view name) {
-  const DenseArray dense = parse_dense(bytes, name);
+  const DenseArray dense = parse_dense<T>(bytes, name);
   MultiVector<T, HostSpace> block(context, dense.rows, dense.cols);
   const BlockView<T, HostSpace> X = block.view();
   std::fill_n(X.data(), dense.rows * X.ld(), T{0});
   const Slabs pieces = make_slabs(dense.rows, 1024);
   std::vector<Index> faults(static_cast<std::size_t>(pieces.count()), -1);
-  detail::with_numbers(dense.array, [&](auto load) {
+  detail::with_numbers<T>(dense.array, [&](auto load) {
     parallel_for(context.threads(), pieces.count(), [&](Index piece) {
       faults[static_cast<std::size_t>(piece)] =
           visit_rows<T>(dense, load, pieces.begin(piece), pieces.end(piece),
@@ -102,7 +103,7 @@ HostCsrMatrix<T> parse_npy(HostContext& context, std::string_view bytes, std::st
   template MultiVector<T, HostSpace> parse_npy_block(HostContext&, std::string_view, \
                                                      std::string_view);              \
   template HostCsrMatrix<T> parse_npy(HostContext&, std::string_view, std::string_view);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

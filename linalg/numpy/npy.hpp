@@ -7,12 +7,13 @@
 #include <string_view>
 
 /// NumPy's array files (.npy): format versions 1.0, 2.0 and 3.0, C and Fortran order, float32,
-/// float64, integers of 8 to 64 bits and bool, of either byte order. An array of one dimension is a
-/// column. Source: NumPy Enhancement Proposal 1, A Simple File Format for NumPy Arrays.
+/// float64, complex64, complex128, integers of 8 to 64 bits and bool, of either byte order. A
+/// complex T takes real numbers, too. An array of one dimension is a column. Source: NumPy
+/// Enhancement Proposal 1, A Simple File Format for NumPy Arrays.
 ///
-/// The readers throw an `InputError` for: a damaged or truncated file, complex numbers, Python
-/// objects, text and structures, no or more than two dimensions, NaN, Inf, and numbers too large
-/// for T. Memory is proportional to the size of the file.
+/// The readers throw an `InputError` for: a damaged or truncated file, complex numbers if T is
+/// real, Python objects, text and structures, no or more than two dimensions, NaN, Inf, and numbers
+/// too large for T. Memory is proportional to the size of the file.
 namespace heddle {
 
 /// The dense block in `bytes`, the content of an .npy file. Messages use `name` for the file.

@@ -156,20 +156,19 @@ std::string_view take_header(std::string_view& bytes, std::string_view name) {
 }
 
 [[noreturn]] void refuse_type(const std::string& type, std::string_view name) {
-  const std::size_t letter = type.find_first_of("cO");
-  if (letter != std::string::npos && type[letter] == 'c') {
-    fail(name, "holds complex numbers (" + detail::quoted(type) + "), only real ones can be read");
-  }
-  if (letter != std::string::npos) {
+  if (type.find('O') != std::string::npos) {
     fail(name, "holds Python objects (" + detail::quoted(type) +
                    "), which are not read: save an array of numbers, e.g. array.astype(float)");
   }
-  fail(name, "holds elements of type " + detail::quoted(type) +
-                 ", known are float32, float64, integers of 8 to 64 bits and bool");
+  fail(
+      name,
+      "holds elements of type " + detail::quoted(type) +
+          ", known are float32, float64, complex64, complex128, integers of 8 to 64 bits and bool");
 }
 
 /// Sets the type of the elements from NumPy's name for it, e.g. "<f8".
 void set_type(const std::string& type, NpyArray& array, std::string_view name) {
+  array.type = type;
   std::string_view rest = type;
   const bool little = std::endian::native == std::endian::little;
   if (!rest.empty() && std::string_view("<>=|").find(rest.front()) != std::string_view::npos) {
@@ -198,6 +197,8 @@ void set_type(const std::string& type, NpyArray& array, std::string_view name) {
       return take(NpyKind::natural, integer_size);
     case 'f':
       return take(NpyKind::real, bytes == 4 || bytes == 8);
+    case 'c':
+      return take(NpyKind::complex, bytes == 8 || bytes == 16);
     case 'S':
       return take(NpyKind::bytes, bytes > 0 && bytes <= kLongestText);
     case 'U':
@@ -255,6 +256,16 @@ NpyArray parse_npy_array(std::string_view bytes, std::string_view name) {
   return array;
 }
 
+bool begins_complex_npy(std::string_view bytes) {
+  try {
+    NpyArray array;
+    set_type(*HeaderParser(take_header(bytes, {}), {}).parse().type, array, {});
+    return array.kind == NpyKind::complex;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 std::string npy_text(const NpyArray& array) {
   const bool unicode = array.kind == NpyKind::unicode;
   if ((array.kind != NpyKind::bytes && !unicode) || array.size() != 1) return {};
@@ -275,7 +286,12 @@ std::string describe_shape(const NpyArray& array) {
   return fmt::format("({}{})", fmt::join(array.shape, ", "), array.dimensions() == 1 ? "," : "");
 }
 
+template <Scalar T>
 void require_numbers(const NpyArray& array, std::string_view name) {
+  if (!kComplex<T> && array.kind == NpyKind::complex) {
+    fail(name,
+         "holds complex numbers (" + detail::quoted(array.type) + "), only real ones can be read");
+  }
   if (array.kind == NpyKind::bytes || array.kind == NpyKind::unicode) {
     fail(name, "holds text, only numbers can be read");
   }
@@ -287,16 +303,19 @@ void refuse_number(const NpyArray& array, Index k, std::string_view name) {
   for (std::size_t d = 0; d < array.shape.size(); ++d) {
     indices.push_back(k / array.strides[d] % array.shape[d]);
   }
-  double value = 0;
-  with_numbers(array, [&](auto load) { value = static_cast<double>(load(k)); });
+  std::complex<double> value = 0;
+  with_numbers<T>(array, [&](auto load) { value = to_scalar<std::complex<double>>(load(k)); });
+  const bool complex = array.kind == NpyKind::complex;
   fail(name,
-       fmt::format("element [{}] is {}, which is {}", fmt::join(indices, ", "), value,
-                   std::isfinite(value) ? "too large for the precision asked for" : "not finite"));
+       fmt::format("element [{}] is {}{}, which is {}", fmt::join(indices, ", "), value.real(),
+                   complex ? fmt::format("{:+}i", value.imag()) : "",
+                   is_finite(value) ? "too large for the precision asked for" : "not finite"));
 }
 
-#define HEDDLE_INSTANTIATE(T) \
+#define HEDDLE_INSTANTIATE(T)                                          \
+  template void require_numbers<T>(const NpyArray&, std::string_view); \
   template void refuse_number<T>(const NpyArray&, Index, std::string_view);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

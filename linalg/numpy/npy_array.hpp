@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <heddle/linalg/context/context.hpp>
@@ -13,12 +15,13 @@
 /// An array in the format of NumPy's .npy files, as it stands in memory.
 namespace heddle::detail {
 
-enum class NpyKind { boolean, integer, natural, real, bytes, unicode };
+enum class NpyKind { boolean, integer, natural, real, complex, bytes, unicode };
 
 struct NpyArray {
   NpyKind kind = NpyKind::real;
+  std::string type{};  ///< of an element, as NumPy writes it, such as "<f8"
   std::size_t item_bytes = 0;
-  bool swapped = false;  ///< the bytes of an element are in the other order than this machine's
+  bool swapped = false;  ///< the bytes of a number are in the other order than this machine's
   std::vector<Index> shape;
   std::vector<Index> strides;  ///< in elements, per dimension
   const char* data = nullptr;  ///< not aligned
@@ -31,12 +34,21 @@ struct NpyArray {
 /// whole array of numbers or text.
 NpyArray parse_npy_array(std::string_view bytes, std::string_view name);
 
+/// Whether `bytes`, the beginning of an array of any length, says that the elements are complex.
+/// False for bytes without a whole header.
+bool begins_complex_npy(std::string_view bytes);
+
 /// The text of an array of kind `bytes` or `unicode` that holds one word. Characters beyond ASCII
 /// become '?'. Empty for other arrays.
 std::string npy_text(const NpyArray& array);
 
 /// The shape as NumPy writes it, e.g. "(3, 2)".
 std::string describe_shape(const NpyArray& array);
+
+template <class Element>
+inline constexpr bool kComplexElement = false;
+template <class Real>
+inline constexpr bool kComplexElement<std::complex<Real>> = true;
 
 /// Reads element k, in storage order, of an array whose elements have type `Element`.
 template <class Element>
@@ -47,13 +59,20 @@ class NpyLoader {
   Element operator()(Index k) const noexcept {
     std::array<char, sizeof(Element)> bytes;
     std::memcpy(bytes.data(), data_ + k * static_cast<Index>(sizeof(Element)), sizeof(Element));
-    if (swap_) std::reverse(bytes.begin(), bytes.end());
+    if (swap_) {
+      for (auto part = bytes.begin(); part != bytes.end(); part += kPart) {
+        std::reverse(part, part + kPart);
+      }
+    }
     Element element;
     std::memcpy(&element, bytes.data(), sizeof(Element));
     return element;
   }
 
  private:
+  /// The bytes of the element, or of each part of a complex one.
+  static constexpr std::ptrdiff_t kPart = sizeof(Element) / (kComplexElement<Element> ? 2 : 1);
+
   const char* data_;
   bool swap_;
 };
@@ -74,14 +93,31 @@ void with_integers(const NpyArray& array, const Body& body) {
   }
 }
 
-/// Calls body(load), where load(k) is element k of an array of numbers, in their own type.
-template <class Body>
+/// The element of an array, rounded to T.
+template <Scalar T, class Element>
+T to_scalar(Element element) noexcept {
+  if constexpr (kComplexElement<Element>) {
+    return {static_cast<RealOf<T>>(element.real()), static_cast<RealOf<T>>(element.imag())};
+  } else {
+    return static_cast<RealOf<T>>(element);
+  }
+}
+
+/// Calls body(load), where load(k) is element k of an array of numbers of T, in their own type.
+template <Scalar T, class Body>
 void with_numbers(const NpyArray& array, const Body& body) {
+  if constexpr (kComplex<T>) {
+    if (array.kind == NpyKind::complex) {
+      return array.item_bytes == 8 ? body(NpyLoader<std::complex<float>>(array))
+                                   : body(NpyLoader<std::complex<double>>(array));
+    }
+  }
   if (array.kind != NpyKind::real) return with_integers(array, body);
   return array.item_bytes == 4 ? body(NpyLoader<float>(array)) : body(NpyLoader<double>(array));
 }
 
-/// Throws an `InputError` unless the array holds numbers.
+/// Throws an `InputError` unless the array holds numbers, which are not complex if T is real.
+template <Scalar T>
 void require_numbers(const NpyArray& array, std::string_view name);
 
 /// Throws the `InputError` for element k of an array of numbers, which T cannot hold as a finite

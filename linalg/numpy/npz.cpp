@@ -32,6 +32,20 @@ namespace {
 
 }  // namespace
 
+bool detail::is_complex_npz(std::string_view bytes) {
+  constexpr std::size_t kMostOfHeader = 1 << 20;
+  try {
+    const ZipArchive archive(bytes, {});
+    const auto* const member = archive.find("data.npy");
+    if (member == nullptr) return false;
+    HostContext context(1);
+    const auto beginning = archive.extract_beginning(context, *member, kMostOfHeader);
+    return begins_complex_npy({beginning.data(), beginning.size()});
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 template <Scalar T>
 HostCsrMatrix<T> parse_npz(HostContext& context, std::string_view bytes, std::string_view name) {
   const detail::ZipArchive archive(bytes, name);
@@ -76,7 +90,7 @@ MultiVector<T, HostSpace> parse_npz_block(HostContext& context, std::string_view
   template HostCsrMatrix<T> parse_npz(HostContext&, std::string_view, std::string_view); \
   template MultiVector<T, HostSpace> parse_npz_block(HostContext&, std::string_view,     \
                                                      std::string_view);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

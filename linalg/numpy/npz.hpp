@@ -27,4 +27,12 @@ template <Scalar T>
 MultiVector<T, HostSpace> parse_npz_block(HostContext& context, std::string_view bytes,
                                           std::string_view name);
 
+namespace detail {
+
+/// Whether `bytes`, the content of an .npz file, holds a sparse matrix of complex numbers. False
+/// for archives that `parse_npz` refuses.
+bool is_complex_npz(std::string_view bytes);
+
+}  // namespace detail
+
 }  // namespace heddle

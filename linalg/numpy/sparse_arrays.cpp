@@ -97,16 +97,15 @@ class SparseReader {
 
   void read_values() {
     const NpyArray& data = array("data");
-    require_numbers(data, name_);
+    require_numbers<T>(data, name_);
     values_ = {context_, static_cast<std::size_t>(data.size())};
-    with_numbers(data, [&](auto load) {
-      parallel_for(context_.threads(), data.size(), [&](Index k) {
-        values_[static_cast<std::size_t>(k)] = static_cast<T>(load(k));
-      });
+    with_numbers<T>(data, [&](auto load) {
+      parallel_for(context_.threads(), data.size(),
+                   [&](Index k) { values_[static_cast<std::size_t>(k)] = to_scalar<T>(load(k)); });
     });
     const T* const begin = values_.data();
     const T* const end = begin + values_.size();
-    const T* const wrong = std::find_if(begin, end, [](T value) { return !std::isfinite(value); });
+    const T* const wrong = std::find_if(begin, end, [](T value) { return !is_finite(value); });
     if (wrong != end) refuse_number<T>(data, wrong - begin, name_);
   }
 
@@ -254,7 +253,7 @@ HostCsrMatrix<T> assemble_sparse_arrays(HostContext& context, const SparseArrays
 #define HEDDLE_INSTANTIATE(T)                                                         \
   template HostCsrMatrix<T> assemble_sparse_arrays(HostContext&, const SparseArrays&, \
                                                    std::string_view);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <heddle/linalg/base/output_file.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/numpy/npy.hpp>
 #include <string>
 
@@ -9,12 +10,14 @@ namespace heddle {
 namespace {
 
 /// Magic number, version, header length and header, padded so that the data is aligned to 64 bytes.
-std::string npy_header(Index rows, Index cols, std::size_t scalar_size) {
+template <Scalar T>
+std::string npy_header(Index rows, Index cols) {
   constexpr std::size_t kAlignment = 64;
   constexpr std::size_t kPreamble = 10;  // magic 6, version 2, length 2
   std::string text =
-      fmt::format("{{'descr': '{}f{}', 'fortran_order': False, 'shape': ({}, {}), }}",
-                  std::endian::native == std::endian::little ? '<' : '>', scalar_size, rows, cols);
+      fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                  std::endian::native == std::endian::little ? '<' : '>', kComplex<T> ? 'c' : 'f',
+                  sizeof(T), rows, cols);
   text.resize((kPreamble + text.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kPreamble,
               ' ');
   text.back() = '\n';
@@ -29,7 +32,7 @@ std::string npy_header(Index rows, Index cols, std::size_t scalar_size) {
 template <Scalar T>
 void write_npy(const std::filesystem::path& path, const BlockSource<T>& X) {
   OutputFile file(path);
-  const std::string header = npy_header(X.rows, X.cols, sizeof(T));
+  const std::string header = npy_header<T>(X.rows, X.cols);
   file.write(header);
   if (X.write_rows && X.write_rows(file.flush(), header.size())) return file.commit();
   X.for_each_part(0, X.cols, [&](const ConstBlockView<T, HostSpace>& part) {
@@ -41,7 +44,9 @@ void write_npy(const std::filesystem::path& path, const BlockSource<T>& X) {
   file.commit();
 }
 
-template void write_npy(const std::filesystem::path&, const BlockSource<float>&);
-template void write_npy(const std::filesystem::path&, const BlockSource<double>&);
+#define HEDDLE_INSTANTIATE(T) \
+  template void write_npy(const std::filesystem::path&, const BlockSource<T>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

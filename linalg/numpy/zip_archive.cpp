@@ -5,6 +5,7 @@
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/files/words.hpp>
 #include <heddle/linalg/numpy/zip_archive.hpp>
+#include <limits>
 
 namespace heddle::detail {
 namespace {
@@ -45,8 +46,8 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
 
   /// Whether `packed` is one whole deflate stream of exactly `size` bytes, which are stored at
-  /// `to`.
-  bool run(std::string_view packed, char* to, std::uint64_t size) {
+  /// `to`. Unless `whole`, more may follow.
+  bool run(std::string_view packed, char* to, std::uint64_t size, bool whole) {
     if (!ready_) return false;
     char nothing = 0;  // zlib refuses a null pointer, also where no byte is written
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
@@ -61,6 +62,7 @@ class Inflater {
       const int code = inflate(&stream_, Z_NO_FLUSH);
       unread -= in - stream_.avail_in;
       missing -= out - stream_.avail_out;
+      if (!whole && missing == 0) return true;
       if (code == Z_STREAM_END) return unread == 0 && missing == 0;
       const bool moved = stream_.avail_in < in || stream_.avail_out < out;
       if (code != Z_OK || !moved) return false;
@@ -87,6 +89,18 @@ const ZipArchive::Member* ZipArchive::find(std::string_view name) const noexcept
 }
 
 Buffer<char, HostSpace> ZipArchive::extract(HostContext& context, const Member& member) const {
+  Buffer<char, HostSpace> content =
+      extract_beginning(context, member, std::numeric_limits<std::size_t>::max());
+  const auto* data = reinterpret_cast<const Bytef*>(content.data());
+  if (content.size() > 0 && crc32_z(0, data, content.size()) != member.checksum) {
+    fail(fmt::format("the checksum of member {} is wrong: the archive is damaged",
+                     detail::quoted(member.name)));
+  }
+  return content;
+}
+
+Buffer<char, HostSpace> ZipArchive::extract_beginning(HostContext& context, const Member& member,
+                                                      std::size_t most_bytes) const {
   const std::string_view packed = packed_data(member);
   const std::uint64_t most =
       member.method == kStored ? packed.size() : kMostDeflated * packed.size();
@@ -94,16 +108,12 @@ Buffer<char, HostSpace> ZipArchive::extract(HostContext& context, const Member& 
     fail(fmt::format("member {} claims {} bytes in {} packed ones, which is impossible",
                      detail::quoted(member.name), member.size, packed.size()));
   }
-  Buffer<char, HostSpace> content(context, static_cast<std::size_t>(member.size));
+  const std::size_t size = std::min(static_cast<std::size_t>(member.size), most_bytes);
+  Buffer<char, HostSpace> content(context, size);
   if (member.method == kStored) {
-    std::copy_n(packed.data(), packed.size(), content.data());
-  } else if (!Inflater().run(packed, content.data(), member.size)) {
+    std::copy_n(packed.data(), size, content.data());
+  } else if (!Inflater().run(packed, content.data(), size, size == member.size)) {
     fail(fmt::format("the compressed data of member {} are damaged", detail::quoted(member.name)));
-  }
-  const auto* data = reinterpret_cast<const Bytef*>(content.data());
-  if (content.size() > 0 && crc32_z(0, data, content.size()) != member.checksum) {
-    fail(fmt::format("the checksum of member {} is wrong: the archive is damaged",
-                     detail::quoted(member.name)));
   }
   return content;
 }

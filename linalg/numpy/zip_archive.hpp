@@ -36,6 +36,11 @@ class ZipArchive {
   /// the archive, the most that deflate compresses. Throws `OutOfMemory`.
   Buffer<char, HostSpace> extract(HostContext& context, const Member& member) const;
 
+  /// The first `most` bytes of what `extract` returns, all if there are fewer. Their checksum is
+  /// not compared.
+  Buffer<char, HostSpace> extract_beginning(HostContext& context, const Member& member,
+                                            std::size_t most) const;
+
  private:
   [[noreturn]] void fail(const std::string& message) const;
   std::uint64_t number(std::uint64_t at, int bytes) const;

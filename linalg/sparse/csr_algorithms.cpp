@@ -251,6 +251,7 @@ HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
   template HostCsrMatrix<To> convert(HostContext&, CsrView<From, HostSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
 HEDDLE_INSTANTIATE(std::complex<double>, std::complex<double>)
+HEDDLE_INSTANTIATE(std::complex<double>, double)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -30,7 +30,8 @@ HostCsrMatrix<T> transpose(HostContext& context, CsrView<T, HostSpace> A);
 template <Scalar T>
 HostCsrMatrix<T> adjoint(HostContext& context, CsrView<T, HostSpace> A);
 
-/// A with its values rounded to U. Values beyond the range of U become infinite.
+/// A with its values rounded to U. Values beyond the range of U become infinite. A real A also
+/// becomes complex.
 template <Scalar U, Scalar T>
 HostCsrMatrix<U> convert(HostContext& context, CsrView<T, HostSpace> A);
 

@@ -7,24 +7,28 @@
 
 namespace heddle::test {
 
-/// A as a dense matrix in double. Duplicate entries are summed.
-template <class T>
-Eigen::MatrixXd to_dense(const CsrView<T, HostSpace>& A) {
-  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.rows, A.cols);
+/// A dense matrix in double, complex for a complex T.
+template <Scalar T>
+using WideMatrix = Eigen::Matrix<Wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
+
+/// A as a dense matrix. Duplicate entries are summed.
+template <Scalar T>
+WideMatrix<T> to_dense(const CsrView<T, HostSpace>& A) {
+  WideMatrix<T> dense = WideMatrix<T>::Zero(A.rows, A.cols);
   for (Index i = 0; i < A.rows; ++i) {
     for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      dense(i, A.columns[k]) += static_cast<double>(A.values[k]);
+      dense(i, A.columns[k]) += static_cast<Wide<T>>(A.values[k]);
     }
   }
   return dense;
 }
 
-/// A block as a dense matrix in double.
-template <class T>
-Eigen::MatrixXd to_dense(ConstBlockView<T, HostSpace> X) {
-  Eigen::MatrixXd dense(X.rows(), X.cols());
+/// A block as a dense matrix.
+template <Scalar T>
+WideMatrix<T> to_dense(ConstBlockView<T, HostSpace> X) {
+  WideMatrix<T> dense(X.rows(), X.cols());
   for (Index i = 0; i < X.rows(); ++i) {
-    for (Index j = 0; j < X.cols(); ++j) dense(i, j) = static_cast<double>(X(i, j));
+    for (Index j = 0; j < X.cols(); ++j) dense(i, j) = static_cast<Wide<T>>(X(i, j));
   }
   return dense;
 }
