@@ -31,6 +31,11 @@ inline std::string matrix_market_fault(std::string_view text) {
     return matrix_fault(A.view());
   });
   if (!fault.empty()) return fault;
+  fault = refusal_fault(text, [&] {
+    const auto A = parse_matrix_market<std::complex<double>>(context, text, "fuzz");
+    return matrix_fault(A.view());
+  });
+  if (!fault.empty()) return fault;
   return refusal_fault(text, [&] {
     const auto block = parse_matrix_market_block<float>(context, text, "fuzz");
     return block_fault<float>(block.view());

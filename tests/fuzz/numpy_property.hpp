@@ -34,7 +34,7 @@ inline std::string npy_fault(HostContext& context, std::string_view bytes) {
     if (!array.shape.empty() && is_much(array.shape.front(), array.shape.back())) {
       return std::string();
     }
-    const auto A = parse_npy<double>(context, bytes, "fuzz");
+    const auto A = parse_npy<std::complex<double>>(context, bytes, "fuzz");
     const auto X = parse_npy_block<double>(context, bytes, "fuzz");
     const std::string fault = matrix_fault(A.view());
     return fault.empty() ? block_fault<double>(X.view()) : fault;
@@ -75,7 +75,7 @@ inline std::string sparse_arrays_fault(HostContext& context, std::string_view by
     }
     const auto shape = arrays.find("shape");
     if (shape != arrays.end() && claims_much(shape->second)) return std::string();
-    const auto A = detail::assemble_sparse_arrays<double>(context, arrays, "fuzz");
+    const auto A = detail::assemble_sparse_arrays<std::complex<double>>(context, arrays, "fuzz");
     return matrix_fault(A.view());
   });
 }

@@ -29,7 +29,7 @@ std::string refusal_fault(std::string_view text, const Read& read) {
 /// The fault in a matrix that was read, empty if nothing.
 template <Scalar T>
 std::string matrix_fault(const CsrView<T, HostSpace>& A) {
-  if (!std::all_of(A.values, A.values + A.nnz, [](T x) { return std::isfinite(x); })) {
+  if (!std::all_of(A.values, A.values + A.nnz, [](T x) { return is_finite(x); })) {
     return "a value is not finite";
   }
   return csr_fault(A);
@@ -40,7 +40,7 @@ template <Scalar T>
 std::string block_fault(ConstBlockView<T, HostSpace> X) {
   for (Index i = 0; i < X.rows(); ++i) {
     for (Index j = 0; j < X.cols(); ++j) {
-      if (!std::isfinite(X(i, j))) return "a value of the block is not finite";
+      if (!is_finite(X(i, j))) return "a value of the block is not finite";
     }
   }
   return {};

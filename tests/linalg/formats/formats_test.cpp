@@ -191,5 +191,71 @@ TEST_F(Formats, WhatIsWrittenIsRead) {
   }
 }
 
+using Complex = std::complex<double>;
+
+TEST_F(Formats, ComplexFilesAreToldByTheirHeader) {
+  const auto seeds = test::corpus("numpy");
+  const auto holds = [&](const std::string& bytes) {
+    const bool plain = holds_complex_numbers(folder_.write("a", bytes));
+    EXPECT_EQ(holds_complex_numbers(folder_.write("b.txt", gzipped(bytes))), plain);
+    return plain;
+  };
+  const std::string coordinate = "%%MatrixMarket matrix coordinate ";
+  EXPECT_TRUE(holds(coordinate + "complex hermitian\n1 1 1\n1 1 1 0\n"));
+  EXPECT_TRUE(holds("\xEF\xBB\xBF%%matrixmarket MATRIX array\tComplex general\r\n"));
+  EXPECT_TRUE(holds(coordinate + "complex general\n%" + std::string(3 << 20, 'x')));
+  const std::vector<std::string> others = {kMatrixMarket,
+                                           coordinate + "real general\n% complex\n1 1 0\n",
+                                           coordinate,
+                                           "%MatrixMarket matrix coordinate complex general\n",
+                                           "1 complex complex 2\n",
+                                           "1 2 3\n",
+                                           "{'descr': '<c16'}",
+                                           ""};
+  for (const std::string& text : others) {
+    EXPECT_FALSE(holds(text)) << text;
+  }
+  for (const auto& [name, bytes] : seeds) {
+    const bool array = name.find(".arrays") == std::string::npos && name != "complex_long.npy";
+    EXPECT_EQ(holds(bytes), array && name.find("complex") == 0) << name;
+  }
+  const std::string npy = seeds.at("complex_c_order.npy"), npz = seeds.at("complex_coo.npz");
+  EXPECT_TRUE(holds(npy.substr(0, 128)));  // without data, which is for the reader to refuse
+  EXPECT_FALSE(holds(npy.substr(0, 60)));
+  EXPECT_FALSE(holds(npz.substr(0, npz.size() - 1)));
+  EXPECT_FALSE(holds_complex_numbers(folder_.path()));
+  EXPECT_FALSE(holds_complex_numbers(folder_.path() / "none.mtx"));
+  EXPECT_FALSE(holds_complex_numbers(folder_.write("c.mtx", gzipped(kMatrixMarket).substr(0, 12))));
+}
+
+TEST_F(Formats, ComplexNumbersAreReadFromEveryFormat) {
+  const auto read_complex = [&](const std::string& name, const std::string& bytes) {
+    return test::to_dense(read_matrix<Complex>(context_, folder_.write(name, bytes)).view());
+  };
+  const auto seeds = test::corpus("numpy");
+  const std::string text = "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 5 -1\n";
+  const Eigen::MatrixXcd expected = Eigen::Matrix2cd{{0, Complex(5, -1)}, {0, 0}};
+  EXPECT_EQ(read_complex("a", text), expected);
+  EXPECT_EQ(read_complex("a", gzipped(text)), expected);
+  for (const std::string name : {"complex_c_order.npy", "complex_coo.npz"}) {
+    EXPECT_EQ(read_complex("a", seeds.at(name))(5, 2), Complex(63, 1)) << name;
+    const auto X = read_block<Complex>(context_, folder_.write("x", gzipped(seeds.at(name))));
+    EXPECT_EQ(X.view()(5, 2), Complex(63, 1)) << name;
+    EXPECT_NE(refusal([&] { read("a", seeds.at(name)); }).find("holds complex numbers"),
+              std::string::npos);
+  }
+  EXPECT_NE(refusal([&] { read("a", text); }).find("complex numbers cannot be read as real ones"),
+            std::string::npos);
+  EXPECT_EQ(read_block<Complex>(context_, folder_.write("x", text)).view()(0, 1), Complex(5, -1));
+  // Real files.
+  EXPECT_EQ(read_complex("a", kMatrixMarket), kMatrix.cast<Complex>());
+  EXPECT_EQ(read_complex("a", seeds.at("csr.npz"))(5, 2), Complex(63, 0));
+  EXPECT_EQ(read_complex("a.txt", "0 1 5\n"), kMatrix.cast<Complex>());
+  EXPECT_EQ(read_complex("a.txt", "# Undirected\n0 1 5\n"), (Eigen::Matrix2cd{{0, 5}, {5, 0}}));
+  const auto list = folder_.write("x.txt", "1 2\n");
+  EXPECT_NE(refusal([&] { read_block<Complex>(context_, list); }).find("which holds no vectors"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace heddle

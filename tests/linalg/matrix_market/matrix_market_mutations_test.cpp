@@ -97,6 +97,7 @@ class Mutator {
                                                          "symmetric",
                                                          "integer",
                                                          "complex",
+                                                         "hermitian",
                                                          "2000000000",
                                                          "1000000",
                                                          "skew-symmetric",

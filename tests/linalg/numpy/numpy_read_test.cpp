@@ -273,6 +273,7 @@ TEST_F(SparseArraysErrors, CompressedRows) {
                  "[1] of 'indices'");
   expect_refused("indices", ints({0}), "'indices' holds 1 numbers where the others take 2");
   expect_refused("indices", array<double>("<f8", {0, 1}), "'indices' does not hold integers");
+  expect_refused("indices", array<std::complex<double>>("<c16", {0, 1}), "does not hold integers");
   expect_refused("indptr", ints({0, 2}), "'indptr' holds 2 numbers where the others take 3");
   expect_refused("indptr", ints({0, 2, 1}), "element [2] of 'indptr' is 1: offsets ascend");
   expect_refused("indptr", ints({0, 1, 3}), "from 0 to at most 2");
