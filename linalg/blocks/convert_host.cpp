@@ -36,7 +36,7 @@ void convert(HostContext& context, ConstBlockView<T, HostSpace> X,
     U* y = &Y(i, 0);
 #pragma omp simd
     for (Index j = 0; j < X.cols(); ++j) {
-      y[j] = static_cast<U>(static_cast<double>(x[j]) * factors.data[j]);
+      y[j] = static_cast<U>(static_cast<Wide<T>>(x[j]) * factors.data[j]);
     }
   });
   context.profile().count(bytes(X) + bytes<U, HostSpace>(Y), entries(X));
@@ -71,6 +71,7 @@ HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
   template void convert(HostContext&, ConstBlockView<T, HostSpace>, \
                         ConstSmallView<double, HostSpace>, BlockView<U, HostSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+HEDDLE_INSTANTIATE(std::complex<double>, std::complex<double>)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T, V)                                                               \

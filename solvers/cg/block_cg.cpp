@@ -77,7 +77,7 @@ LinearResult<T, typename Ctx::Space> block_cg(Ctx& context, const LinearSystem<T
       const Monitor&);                                                                      \
   template LinearResult<T, typename Ctx::Space> block_cg(Ctx&, const LinearSystem<T, Ctx>&, \
                                                          const BlockCgOptions&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

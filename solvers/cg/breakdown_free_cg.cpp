@@ -30,7 +30,7 @@ template <Scalar T>
 double trusted_ratio(Index m) {
   const double columns = static_cast<double>(m);
   return std::max(10 * std::sqrt(columns * kGramEpsilon),
-                  10 * columns * static_cast<double>(std::numeric_limits<T>::epsilon()));
+                  10 * columns * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()));
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Index BreakdownFreeCg<T, Ctx>::start() {
   const Index r = directions_.count;
   if (r == 0 || directions_.orthonormal) return first;
   s_.columns.packet.clear();
-  const SmallView<double, Space> PtP = s_.product.view(r, r);
+  const Small PtP = s_.product.view(r, r);
   gram<T>(context_, P(), P(), PtP);
   cholesky_qr_coefficients(context_, PtP, F(r),
                            s_.columns.packet.add(CholeskyQrStatus::rows, 1).there);
@@ -88,8 +88,8 @@ void BreakdownFreeCg<T, Ctx>::step() {
   factor_energy();
   if (columns_.ended()) return;
   const PhaseScope phase(context_, Phase::update);
-  half_step_ = s_.columns.packet.add(kept_, columns_.active());
-  const SmallView<double, Space> alpha = energy_solve(PtR_, half_step_.there);
+  half_step_ = s_.columns.packet.template add<Wide<T>>(kept_, columns_.active());
+  const Small alpha = energy_solve(PtR_, half_step_.there);
   multiply<T>(context_, 1, P(), alpha, 1, columns_.X());
   norms_ = s_.columns.packet.add(columns_.active(), 1);
   multiply<T>(context_, -1, Q(), alpha, 1, columns_.R(), norms_.there);
@@ -116,7 +116,7 @@ void BreakdownFreeCg<T, Ctx>::directions() {
   if (!columns_.measure(norms_.here)) return;
   if (directions_.count > 0) read_energy_status();
   if (directions_.count == 1) {
-    columns_.products().note_step(directions_.least_square * energy_.here(0, 0));
+    columns_.products().note_step(directions_.least_square * real_part(energy_.here(0, 0)));
   }
   take_directions(status.here);
 }
@@ -129,9 +129,9 @@ void BreakdownFreeCg<T, Ctx>::add_directions(const auto& MR) {
     copy(context_, MR, Z());
     return gram<T>(context_, Z(), Z(), ZtZ());
   }
-  const SmallView<double, Space> QtMR = s_.product.view(directions_.count, MR.cols());
+  const Small QtMR = s_.product.view(directions_.count, MR.cols());
   gram(context_, Q(), MR, QtMR);
-  const SmallView<double, Space> beta = energy_solve(QtMR, s_.half.view(kept_, QtMR.cols));
+  const Small beta = energy_solve(QtMR, s_.half.view(kept_, QtMR.cols));
   const PhaseScope phase(context_, Phase::orthogonalize);
   multiply_gram(context_, -1, P(), beta, 1, MR, Z(), Z(), ZtZ());
 }
@@ -143,10 +143,10 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
   const PhaseScope phase(context_, Phase::rayleigh_ritz);
   const Index r = directions_.count;
   s_.columns.packet.clear();
-  energy_ = s_.columns.packet.add(r, r);
+  energy_ = s_.columns.packet.template add<Wide<T>>(r, r);
   energy_status_ = s_.columns.packet.add(CholeskyQrStatus::rows, 1);
   PtR_ = s_.product.view(r, columns_.active());
-  const SmallView<double, Space> G = energy_.there, W = s_.W.view(r, r);
+  const Small G = energy_.there, W = s_.W.view(r, r);
   kept_ = r;
   if (directions_.orthonormal) {
     gram<T>(context_, P(), Q(), G, columns_.R(), PtR_);
@@ -156,7 +156,7 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
     s_.columns.packet.fetch(context_);
     invert_by_eigenvectors();
   } else {
-    const SmallView<double, Space> PtQ = s_.coefficient.view(r, r), half = s_.half.view(r, r);
+    const Small PtQ = s_.coefficient.view(r, r), half = s_.half.view(r, r);
     gram<T>(context_, P(), Q(), PtQ, columns_.R(), PtR_);
     small_multiply(context_, 1, PtQ, false, F(r), false, 0, half);
     small_multiply(context_, 1, F(r), true, half, false, 0, G);
@@ -169,11 +169,15 @@ void BreakdownFreeCg<T, Ctx>::factor_energy() {
 /// indefinite.
 template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
-  const SmallView<double, HostSpace> G = energy_.here;
-  const SmallView<double, HostSpace> V = s_.eigenvectors.view(directions_.count, directions_.count);
+  const SmallView<Wide<T>, HostSpace> G = energy_.here;
+  const SmallView<Wide<T>, HostSpace> V =
+      s_.eigenvectors.view(directions_.count, directions_.count);
   const SmallView<double, HostSpace> theta = s_.eigenvalues.view(directions_.count, 1);
   for (Index j = 0; j < directions_.count; ++j) {
-    for (Index i = 0; i < j; ++i) G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
+    for (Index i = 0; i < j; ++i) {
+      G(i, j) = 0.5 * (G(i, j) + conjugate(G(j, i)));
+      G(j, i) = conjugate(G(i, j));
+    }
   }
   kept_ = 0;
   if (!s_.eigensolver.compute(*s_.host, G, theta, V)) {
@@ -196,10 +200,9 @@ void BreakdownFreeCg<T, Ctx>::invert_by_eigenvectors() {
 
 /// (PᵀQ)⁻¹C for a small matrix C, r×s, and half = WᵀC.
 template <Scalar T, class Ctx>
-SmallView<double, typename Ctx::Space> BreakdownFreeCg<T, Ctx>::energy_solve(
-    SmallView<double, Space> C, SmallView<double, Space> half) {
-  const SmallView<double, Space> result = s_.coefficient.view(C.rows, C.cols);
-  const SmallView<double, Space> W = s_.W.view(C.rows, kept_);
+auto BreakdownFreeCg<T, Ctx>::energy_solve(Small C, Small half) -> Small {
+  const Small result = s_.coefficient.view(C.rows, C.cols);
+  const Small W = s_.W.view(C.rows, kept_);
   small_multiply(context_, 1, W, true, C, false, 0, half);
   small_multiply(context_, 1, W, false, half, false, 0, result);
   return result;
@@ -212,7 +215,7 @@ void BreakdownFreeCg<T, Ctx>::note_steps() {
   for (Index j = 0; j < columns_.active(); ++j) {
     double reduction = 0;
     for (Index i = 0; i < half_step_.here.rows; ++i) {
-      reduction += half_step_.here(i, j) * half_step_.here(i, j);
+      reduction += squared(half_step_.here(i, j));
     }
     columns_.columns()[static_cast<std::size_t>(j)].steps.add(reduction);
   }
@@ -223,7 +226,7 @@ template <Scalar T, class Ctx>
 void BreakdownFreeCg<T, Ctx>::read_energy_status() {
   if (directions_.careful) return;
   for (Index j = 0; j < directions_.count; ++j)
-    columns_.norm_A().add_rayleigh_quotient(energy_.here(j, j));
+    columns_.norm_A().add_rayleigh_quotient(real_part(energy_.here(j, j)));
   const SmallView<double, HostSpace> status = energy_status_.here;
   const bool factored = status(CholeskyQrStatus::diagonal_ratio, 0) > 0;
   directions_.careful =
@@ -260,7 +263,7 @@ void BreakdownFreeCg<T, Ctx>::take_directions(ConstSmallView<double, HostSpace> 
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BreakdownFreeCg<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -25,6 +25,8 @@ class BreakdownFreeCg {
 
  private:
   using Part = typename Packet<Ctx>::Part;
+  using WidePart = typename Packet<Ctx>::template PartOf<Wide<T>>;
+  using Small = SmallView<Wide<T>, Space>;
   using Stop = StopControl::Stop;
 
   Index start();
@@ -37,11 +39,11 @@ class BreakdownFreeCg {
   Block P() { return directions_.P.columns(0, directions_.count); }
   Block Z() { return directions_.P.columns(0, columns_.active()); }
   Block Q() { return s_.columns.scratch.columns(0, directions_.count); }
-  SmallView<double, Space> F(Index s) { return s_.F.view(s, s); }
-  SmallView<double, Space> ZtZ() { return s_.product.view(columns_.active(), columns_.active()); }
+  Small F(Index s) { return s_.F.view(s, s); }
+  Small ZtZ() { return s_.product.view(columns_.active(), columns_.active()); }
   void factor_energy();
   void invert_by_eigenvectors();
-  SmallView<double, Space> energy_solve(SmallView<double, Space> C, SmallView<double, Space> half);
+  Small energy_solve(Small C, Small half);
   void note_steps();
   void read_energy_status();
   void take_directions(ConstSmallView<double, HostSpace> status);
@@ -51,11 +53,11 @@ class BreakdownFreeCg {
   Storage& s_;
   SearchDirections<T, Space>& directions_;
   Part norms_{};          // ‖r_j‖
-  Part energy_{};         // G = PᵀQ
+  WidePart energy_{};     // G = PᵀQ
   Part energy_status_{};  // of its factor
-  Part half_step_{};      // WᵀPᵀR of the last step
+  WidePart half_step_{};  // WᵀPᵀR of the last step
   Index kept_ = 0;        // columns of W
-  SmallView<double, Space> PtR_{};
+  Small PtR_{};
 };
 
 }  // namespace heddle::detail

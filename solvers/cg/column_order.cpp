@@ -111,7 +111,7 @@ void ColumnOrder<T, Ctx>::restore() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ColumnOrder<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -160,7 +160,7 @@ void ColumnProducts<T, Ctx>::fresh_residuals(Index count) {
 
 template <Scalar T, class Ctx>
 void ColumnProducts<T, Ctx>::drop_useless_guesses(Index count) {
-  const double most = 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  const double most = 1 / std::sqrt(static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()));
   bool any = false;
   for (Index j = 0; j < count; ++j) {
     LinearColumn& column = s_.ledger[j];
@@ -181,7 +181,7 @@ void ColumnProducts<T, Ctx>::archive(Archive& archive) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ColumnProducts<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

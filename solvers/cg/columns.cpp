@@ -22,7 +22,7 @@ constexpr StopControl::Stop kResidualNotFinite = {SolveStatus::breakdown,
 
 /// Backward errors up to this value are due to rounding: 10 ε.
 template <Scalar T>
-constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kRounding = 10 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// Backward errors at which a solve that makes no progress for long, or finds no direction, has
 /// come to rest by rounding. Rounding errors of large intermediate iterates stay in the last one.
@@ -41,7 +41,7 @@ bool remains(const LinearColumn& column) { return !column.converged(); }
 /// its initial guess again. Returns whether there is one.
 template <Scalar T>
 bool give_up_unrepresentable(ColumnLedger& ledger) {
-  using Number = std::numeric_limits<T>;
+  using Number = std::numeric_limits<RealOf<T>>;
   bool any = false;
   for (LinearColumn& column : ledger.columns) {
     if (column.representable(Number::min(), Number::max())) continue;
@@ -55,8 +55,8 @@ bool give_up_unrepresentable(ColumnLedger& ledger) {
 /// until any residual is small against ‖A‖‖x‖.
 template <Scalar T>
 bool small_residual(const LinearColumn& column) {
-  return column.norm <=
-         std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon())) * column.rhs_norm;
+  return column.norm <= std::sqrt(static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon())) *
+                            column.rhs_norm;
 }
 
 /// Whether all active columns that have not converged have backward errors that are rounding. A
@@ -133,7 +133,7 @@ template <Scalar T, class Ctx>
 bool is_representable(ColumnLedger& ledger, const OperatorNorm<T, Ctx>& norm_A, Index rows,
                       ColumnOrder<T, Ctx>& order, ColumnProducts<T, Ctx>& products) {
   if (give_up_unrepresentable<T>(ledger)) return false;
-  const double lost = norm_A.value() * static_cast<double>(std::numeric_limits<T>::min()) *
+  const double lost = norm_A.value() * static_cast<double>(std::numeric_limits<RealOf<T>>::min()) *
                       std::sqrt(static_cast<double>(rows));
   const auto loses = [&](const LinearColumn& column) {
     return lost * column.scale > column.limit / 10;
@@ -227,8 +227,9 @@ void LinearColumns<T, Ctx>::finish() {
   give_up_unrepresentable<T>(s_.ledger);
   if (status != SolveStatus::converged) {
     have_digits(s_.ledger, *system_.A, s_.loose_rows);
-    take_back(context_, system_, s_,
-              allowed_growth(status, s_.directions.careful, std::numeric_limits<T>::epsilon()));
+    take_back(
+        context_, system_, s_,
+        allowed_growth(status, s_.directions.careful, std::numeric_limits<RealOf<T>>::epsilon()));
   }
   LinearResult<T, Space>& result = s_.result;
   s_.ledger.list_residuals(result.residuals);
@@ -280,7 +281,7 @@ Claim LinearColumns<T, Ctx>::claim() {
   const double excess = s_.ledger.worst_excess();
   if (!std::isfinite(excess)) {
     end(kResidualNotFinite);
-  } else if (diverged(s_.result.history, std::numeric_limits<T>::epsilon())) {
+  } else if (diverged(s_.result.history, std::numeric_limits<RealOf<T>>::epsilon())) {
     end(Stop{SolveStatus::breakdown,
              "residuals grow without bound: A is singular to working precision"});
   } else if (excess <= 1) {
@@ -405,7 +406,7 @@ void LinearColumns<T, Ctx>::refresh() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LinearColumns<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -9,7 +9,8 @@ LinearColumnsStorage<T, Ctx>::LinearColumnsStorage(Ctx& context, Index n, Index 
     : R(context, n, b),
       directions{.P = MultiVector<T, Space>(context, n, b)},
       scratch(context, n, b),
-      packet(context, 2 * b * b + 2 * b + 2 * CholeskyQrStatus::rows),
+      packet(context, 2 * b * b * Packet<Ctx>::template kDoubles<Wide<T>> + 2 * b +
+                          2 * CholeskyQrStatus::rows),
       factors(context, b, 1),
       ledger(b) {
   monitor_residuals.reserve(ledger.columns.size());
@@ -38,7 +39,7 @@ void LinearColumnsStorage<T, Ctx>::reset() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template struct LinearColumnsStorage<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -34,7 +34,7 @@ LooseRows loose_rows_of(const LinearOperator<T, Ctx>& A, LooseRowsSearch& search
 
 template <Scalar T, class Ctx>
 bool have_digits(ColumnLedger& ledger, const LinearOperator<T, Ctx>& A, LooseRowsSearch& search) {
-  const double least = kRoundings * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double least = kRoundings * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   const bool asks = std::any_of(ledger.columns.begin(), ledger.columns.end(),
                                 [least](const LinearColumn& column) {
                                   return column.doubted || column.limit > least * column.rhs_norm;
@@ -57,7 +57,7 @@ bool have_digits(ColumnLedger& ledger, const LinearOperator<T, Ctx>& A, LooseRow
 
 #define HEDDLE_INSTANTIATE(T, Ctx) \
   template bool have_digits(ColumnLedger&, const LinearOperator<T, Ctx>&, LooseRowsSearch&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -24,7 +24,7 @@ const LinearResult<T, typename Ctx::Space>& InverseOperator<T, Ctx>::solve(
     Ctx& context, ConstBlockView<T, Space> X) {
   BlockCgOptions options;
   options.algorithm = CgAlgorithm::pseudo_block;  // the variant with less dense work
-  options.tolerance = kRoundings * std::numeric_limits<T>::epsilon();
+  options.tolerance = kRoundings * std::numeric_limits<RealOf<T>>::epsilon();
   options.max_iterations = kMaxIterations;
   return block_cg<T, Ctx>(context, {.A = B_, .preconditioner = jacobi_.get(), .B = X}, options,
                           workspace_, monitor_);
@@ -34,7 +34,7 @@ template <Scalar T, class Ctx>
 bool InverseOperator<T, Ctx>::works(Ctx& context) {
   MultiVector<T, Space> x(context, this->cols(), 1);
   fill_random<T>(context, 0, 0, x.view(), B_->row_range().first);
-  constexpr double kEnough = 100 * kRoundings * std::numeric_limits<T>::epsilon();
+  constexpr double kEnough = 100 * kRoundings * std::numeric_limits<RealOf<T>>::epsilon();
   const LinearResult<T, Space>& solved = solve(context, x.view());
   return solved.status == SolveStatus::interrupted || solved.residuals.front() <= kEnough;
 }
@@ -46,7 +46,7 @@ void InverseOperator<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space>
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class InverseOperator<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

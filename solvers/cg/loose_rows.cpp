@@ -9,13 +9,13 @@ namespace {
 
 /// Links up to this part of a diagonal entry are rounding.
 template <Scalar T>
-constexpr double kRoundedLink = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kRoundedLink = 10 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// Calls entry(j, |a_ij|) for row i.
 template <Scalar T, class Entry>
 void for_row(const CsrView<T, HostSpace>& A, Index i, const Entry& entry) {
   for (auto k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-    entry(Index{A.columns[k]}, std::abs(static_cast<double>(A.values[k])));
+    entry(Index{A.columns[k]}, std::abs(static_cast<Wide<T>>(A.values[k])));
   }
 }
 
@@ -97,7 +97,7 @@ LooseRows LooseRowsSearch::find(const CsrView<T, HostSpace>& A, double strong) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template LooseRows LooseRowsSearch::find<T>(const CsrView<T, HostSpace>&, double);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

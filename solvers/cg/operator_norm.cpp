@@ -8,7 +8,7 @@ namespace heddle::detail {
 template <Scalar T, class Ctx>
 auto OperatorNorm<T, Ctx>::check_least_rayleigh_quotient(double least, Index m) const
     -> std::optional<Stop> {
-  const double epsilon = std::numeric_limits<T>::epsilon();
+  const double epsilon = std::numeric_limits<RealOf<T>>::epsilon();
   const double rounding =
       10 * static_cast<double>(m) * epsilon * std::max({-least, rayleigh_, value()});
   if (!std::isfinite(least)) {
@@ -26,7 +26,7 @@ auto OperatorNorm<T, Ctx>::check_least_rayleigh_quotient(double least, Index m) 
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class OperatorNorm<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

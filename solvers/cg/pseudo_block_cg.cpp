@@ -125,7 +125,7 @@ void PseudoBlockCg<T, Ctx>::subtract(ConstBlockView<T, Space> U, ConstBlockView<
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class PseudoBlockCg<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

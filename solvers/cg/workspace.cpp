@@ -34,7 +34,7 @@ BlockCgWorkspace<T, Ctx>& BlockCgWorkspace<T, Ctx>::operator=(BlockCgWorkspace&&
     default;
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockCgWorkspace<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

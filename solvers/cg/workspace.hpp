@@ -17,14 +17,14 @@ struct BlockCgWorkspace<T, Ctx>::Storage {
   detail::LinearColumnsStorage<T, Ctx> columns;
   MultiVector<T, Space> Z;  // M⁻¹R. Empty until it is needed
   Orthogonalizer<T, Ctx> orthogonalizer;
-  SmallMatrix<double, Space> F;            // P F is orthonormal
-  SmallMatrix<double, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
-  SmallMatrix<double, Space> product;      // PᵀR or QᵀZ, r×s
-  SmallMatrix<double, Space> half;         // Wᵀ times it
-  SmallMatrix<double, Space> coefficient;  // α, β
+  SmallMatrix<Wide<T>, Space> F;            // P F is orthonormal
+  SmallMatrix<Wide<T>, Space> W;            // (PᵀAP)⁻¹ = W Wᵀ
+  SmallMatrix<Wide<T>, Space> product;      // PᵀR or QᵀZ, r×s
+  SmallMatrix<Wide<T>, Space> half;         // Wᵀ times it
+  SmallMatrix<Wide<T>, Space> coefficient;  // α, β
   detail::OwnedHostContext host;
-  SymmetricEigensolver<HostContext> eigensolver;
-  SmallMatrix<double, HostSpace> eigenvectors;  // of PᵀAP
+  HostEigensolver<Wide<T>> eigensolver;
+  SmallMatrix<Wide<T>, HostSpace> eigenvectors;  // of PᵀAP
   SmallMatrix<double, HostSpace> eigenvalues;
 
   // Of CG on each column:
