@@ -46,6 +46,19 @@ Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monit
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
+// The same for complex matrices. They are solved on the host, also where `request` leaves the
+// device open and there is a GPU. Throws `RequestError` also for what is there for real matrices
+// only.
+
+SolvePlan plan(Device& device, const ComplexProblem& problem, const Request& request = {},
+               const Monitor& monitor = {});
+Solution run(Device& device, ComplexProblem problem, const SolvePlan& plan,
+             const Monitor& monitor = {});
+Solution solve(Device& device, ComplexProblem problem, const Request& request,
+               const Monitor& monitor = {});
+Solution solve(const ComplexProblem& problem, const Request& request = {},
+               const Monitor& monitor = {});
+
 /// The device that `request` chooses by `device`, `devices` and `threads`, for one process or, of
 /// several `processes`, for this one. Several GPUs of one process are led by a thread each, and by
 /// the caller as process 0. They share the host threads. Throws `DeviceError` if there are fewer

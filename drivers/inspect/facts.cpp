@@ -7,14 +7,14 @@
 namespace heddle::detail {
 namespace {
 
-double matrix_bytes(const MatrixShape& A) noexcept {
+double matrix_bytes(const MatrixShape& A, std::size_t number) noexcept {
   if (!A.stored) return 0;
-  return static_cast<double>(A.nnz) * (sizeof(double) + sizeof(std::int32_t)) +
+  return static_cast<double>(A.nnz) * static_cast<double>(number + sizeof(std::int32_t)) +
          static_cast<double>(A.rows + 1) * sizeof(std::int64_t);
 }
 
-double block_bytes(const BlockShape& X) noexcept {
-  return static_cast<double>(X.rows) * static_cast<double>(X.cols) * sizeof(double);
+double block_bytes(const BlockShape& X, std::size_t number) noexcept {
+  return static_cast<double>(X.rows) * static_cast<double>(X.cols) * static_cast<double>(number);
 }
 
 }  // namespace
@@ -33,9 +33,12 @@ ProblemSizes Facts::sizes() const noexcept {
 }
 
 double Facts::bytes() const noexcept {
-  return matrix_bytes(A) + matrix_bytes(B) + matrix_bytes(A_transposed) + block_bytes(constraints) +
-         block_bytes(initial_guess) + block_bytes(rhs) +
-         block_bytes({near_null.rows(), near_null.cols()});
+  double bytes = block_bytes({near_null.rows(), near_null.cols()}, sizeof(double));
+  for (const MatrixShape& M : {A, B, A_transposed}) bytes += matrix_bytes(M, number_bytes());
+  for (const BlockShape& X : {constraints, initial_guess, rhs}) {
+    bytes += block_bytes(X, number_bytes());
+  }
+  return bytes;
 }
 
 ProblemPart part_of_B(bool buckling) noexcept {

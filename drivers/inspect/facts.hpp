@@ -51,6 +51,7 @@ struct BlockShape {
 struct Facts {
   MatrixShape A{}, B{}, A_transposed{}, preconditioner{};
   BlockShape constraints{}, initial_guess{}, rhs{};
+  bool complex = false;  ///< whether the numbers are complex
   bool normal_equations = false;
   bool buckling = false;  ///< whether B is −K_g, of which nothing but the symmetry is known
   int processes = 1;      ///< that hold the rows during a solve, as `Device::processes`
@@ -72,6 +73,10 @@ struct Facts {
 
   Index order() const noexcept { return A.rows; }
   ProblemSizes sizes() const noexcept;
+  /// Bytes of a number in double precision.
+  std::size_t number_bytes() const noexcept {
+    return complex ? 2 * sizeof(double) : sizeof(double);
+  }
   /// The bytes of all matrices and blocks in double precision.
   double bytes() const noexcept;
 };

@@ -104,6 +104,58 @@ void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A) {
   }
 }
 
+void check_symmetric(HostContext& context, ProblemPart part, const ComplexMatrix& A) {
+  const auto number = [](std::complex<double> z) {
+    return fmt::format("{}{:+}i", z.real(), z.imag());
+  };
+  for (const auto& pair : find_asymmetry(context, A.view(), kSymmetryTolerance)) {
+    if (pair.row == pair.col) {
+      throw ProblemError(
+          part,
+          fmt::format("the matrix is not Hermitian: diagonal entry ({0}, {0}) is {1}, not real",
+                      pair.row + 1, number(pair.value)));
+    }
+    const bool symmetric =
+        std::abs(pair.value - pair.transposed) <= kSymmetryTolerance * std::abs(pair.value);
+    throw ProblemError(
+        part, fmt::format("the matrix is not Hermitian: entry ({0}, {1}) is {2}, entry ({1}, {0}) "
+                          "is {3}, not its conjugate{4}",
+                          pair.row + 1, pair.col + 1, number(pair.value), number(pair.transposed),
+                          symmetric ? "; complex symmetric matrices have no real eigenvalues, and "
+                                      "no solver here takes them"
+                                    : ""));
+  }
+}
+
+void check_hermitian_mass(CsrView<std::complex<double>, HostSpace> B) {
+  std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // of the diagonal
+  for (Index i = 0; i < B.rows; ++i) {
+    double diagonal = 0;
+    for (Index k = B.row_offsets[i]; k < B.row_offsets[i + 1]; ++k) {
+      if (B.columns[k] == i) diagonal = B.values[k].real();
+    }
+    if (!(diagonal > 0)) {
+      refuse_mass(
+          fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, {0}) is {1}",
+                      i + 1, diagonal));
+    }
+    root[static_cast<std::size_t>(i)] = std::sqrt(diagonal);
+  }
+  constexpr double kRounding = 1 + 8 * std::numeric_limits<double>::epsilon();
+  for (Index i = 0; i < B.rows; ++i) {
+    const double root_i = root[static_cast<std::size_t>(i)];
+    for (Index k = B.row_offsets[i]; k < B.row_offsets[i + 1]; ++k) {
+      const double root_j = root[static_cast<std::size_t>(B.columns[k])];
+      const double size = std::abs(B.values[k]);
+      if (size / root_i <= root_j * kRounding) continue;
+      refuse_mass(fmt::format(
+          "the mass matrix is not positive definite: entry ({}, {}) has the size {}, more than its "
+          "diagonal entries {} and {} allow",
+          i + 1, B.columns[k] + 1, size, root_i * root_i, root_j * root_j));
+    }
+  }
+}
+
 Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
   if (std::all_of(B.values, B.values + B.nnz, [](double value) { return value == 0; })) {
     refuse_mass("the mass matrix is zero, so no eigenvalue is finite");

@@ -22,8 +22,13 @@ void check_square(ProblemPart part, Index rows, Index cols);
 /// Checks that an A of rows×cols is not empty and, unless `normal_equations`, square.
 void check_shape(Index rows, Index cols, bool normal_equations);
 
-/// Checks that A is symmetric to within `kSymmetryTolerance`.
+/// Checks that A is symmetric, or Hermitian with a real diagonal, to within `kSymmetryTolerance`.
 void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A);
+void check_symmetric(HostContext& context, ProblemPart part, const ComplexMatrix& A);
+
+/// Checks the necessary conditions b_ii > 0 and |b_ij|² ≤ b_ii b_jj of a Hermitian positive
+/// definite B. An indefinite B that passes is found out by the solve (`SolveStatus::indefinite`).
+void check_hermitian_mass(CsrView<std::complex<double>, HostSpace> B);
 
 /// The dimension of the null space of a symmetric B that may be positive semidefinite. Checks the
 /// necessary conditions b_ii ≥ 0 and b_ij² ≤ b_ii b_jj. Up to order 20000, a sparse factorisation

@@ -141,7 +141,7 @@ class PlacedProblem {
   }
 
   /// (A − σB)⁻¹ for any σ, of whole matrices.
-  IndefiniteInverse<T, Ctx>& indefinite_inverse(const Ctx& context, FactorLibrary library) {
+  IndefiniteInverse<RealOf<T>, Ctx>& indefinite_inverse(const Ctx& context, FactorLibrary library) {
     if (!indefinite_inverse_) {
       const PlacedMatrix<T, Ctx>& A = whole_A_ ? whole_A_ : A_;
       const PlacedMatrix<T, Ctx>& B = whole_A_ ? whole_B_ : B_;
@@ -192,7 +192,9 @@ class PlacedProblem {
   void place_null_vectors(Ctx& context, HostContext& host, const GraphNullSpace& found,
                           Index most) {
     const Index count = std::min(found.dimension, most);
-    null_vectors_ = null_vectors<T, Ctx>(context, host, found, count, B_.product.get());
+    if constexpr (RealScalar<T>) {
+      null_vectors_ = null_vectors<T, Ctx>(context, host, found, count, B_.product.get());
+    }
     if (null_vectors_.cols() == count) return;
     throw ProblemError(ProblemPart::mass,
                        "x'Bx is not positive for the null vectors x of the matrix: the mass matrix "
@@ -209,13 +211,15 @@ class PlacedProblem {
     if (!refusal.empty() && asks_for_lower(request.preconditioner.precision)) {
       refuse_lower_precision(request.preconditioner.precision, refusal);
     }
-    if (plan.strong != nullptr && A_.stored != nullptr) {
-      const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan, refusal,
-                                                      request.spmm, block_, std::move(null_space),
-                                                      host);
-      schedule_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
-                                                 : automatic.for_linear_system(context);
-      return;
+    if constexpr (RealScalar<T>) {
+      if (plan.strong != nullptr && A_.stored != nullptr) {
+        const AutomaticPreconditioner<T, Ctx> automatic(context, *A_.product, M, plan, refusal,
+                                                        request.spmm, block_, std::move(null_space),
+                                                        host);
+        schedule_ = is_eigensolver(request.method) ? automatic.for_eigenpairs(context)
+                                                   : automatic.for_linear_system(context);
+        return;
+      }
     }
     SetupCost cost(context);
     auto stage = planned_stage<T>(context, plan, false, M, refusal, request.spmm);
@@ -337,7 +341,7 @@ class PlacedProblem {
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
-  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // empty before it was needed
+  std::optional<IndefiniteInverse<RealOf<T>, Ctx>> indefinite_inverse_;  // made when needed
   bool inner_solves_ = false;  // whether B_inverse_ is an InverseOperator
   std::unique_ptr<OperatorPreconditioner<T, Ctx>> own_preconditioner_;  // that of the problem
   std::unique_ptr<PreconditionerSchedule<T, Ctx>> schedule_;            // null: none was made

@@ -250,7 +250,7 @@ HostBlock<T> HeldRows::completed(const std::shared_ptr<HostContext>& host,
 void HeldRows::put_back(const std::shared_ptr<HostContext>& host, Solution& solution) const {
   if (empty()) return;
   solution.vectors =
-      std::visit([&](const auto& Y) { return HostVectors(completed(host, Y)); }, solution.vectors);
+      visit_real(solution.vectors, [&](const auto& Y) { return HostVectors(completed(host, Y)); });
   solution.reason += fmt::format(
       "; {} {} held by diagonal entries up to {:.0e} times those of the others, and {} of |b|: "
       "residuals are relative to what drives the other rows",

@@ -167,7 +167,7 @@ MemoryEstimate estimate_on_host(const SolveBytes& exact, const SolveBytes& round
 
 MemoryEstimate estimate_memory(const Facts& facts, const Request& request,
                                const PreconditionerPlan& plan, bool on_gpu) {
-  const SolveBytes exact(facts, request, plan, sizeof(double));
+  const SolveBytes exact(facts, request, plan, facts.number_bytes());
   const SolveBytes rounded(facts, request, plan, sizeof(float));
   return on_gpu ? estimate_on_gpu(exact, rounded, request, facts.processes)
                 : estimate_on_host(exact, rounded, request, facts.processes);

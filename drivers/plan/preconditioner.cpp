@@ -8,6 +8,9 @@
 namespace heddle::detail {
 namespace {
 
+constexpr std::string_view kOfComplex =
+    "preconditioners of complex matrices have the precision of the solve";
+
 PreconditionedTask task_of(Method method, bool normal_equations) {
   switch (method) {
     case Method::lobpcg:
@@ -170,6 +173,10 @@ PreconditionerPlan plan_preconditioner(const Request& request, const Facts& fact
   const auto tell = [&](const PreconditionerKind* kind, PreconditionerOptions& options) {
     if (takes_near_null(kind, plan.matrix)) options.set_near_null(near_null_of(facts));
   };
+  if (facts.complex) {
+    plan.precision_reason = kOfComplex;
+    return plan;
+  }
   offer_multigrid(request.preconditioner, described, plan);
   tell(plan.kind, plan.options);
   tell(plan.strong, plan.strong_options);

@@ -122,10 +122,17 @@ template <Scalar T>
 double HostMatrix<T>::largest() const noexcept {
   if (whole_) return whole_->largest;
   double largest = 0;
+  if constexpr (kComplex<T>) {
+    for (Index k = 0; k < view_.own.nnz; ++k) {
+      const double size = std::abs(view_.own.values[k]);
+      largest = size > largest ? size : largest;
+    }
+  } else {
 #pragma omp simd reduction(max : largest)
-  for (Index k = 0; k < view_.own.nnz; ++k) {
-    const double size = std::abs(static_cast<double>(view_.own.values[k]));
-    largest = size > largest ? size : largest;
+    for (Index k = 0; k < view_.own.nnz; ++k) {
+      const double size = std::abs(static_cast<double>(view_.own.values[k]));
+      largest = size > largest ? size : largest;
+    }
   }
   return largest;
 }
@@ -213,12 +220,15 @@ HostBlock<T>::HostBlock(Index rows, Index cols, std::span<const T> values) {
 
 template class HostMatrix<float>;
 template class HostMatrix<double>;
+template class HostMatrix<std::complex<double>>;
 
-#define HEDDLE_INSTANTIATE(OFFSET, COLUMN, VALUE)                                              \
-  template void HostMatrix<float>::refer_to(std::span<const OFFSET>, std::span<const COLUMN>,  \
-                                            std::span<const VALUE>);                           \
-  template void HostMatrix<double>::refer_to(std::span<const OFFSET>, std::span<const COLUMN>, \
-                                             std::span<const VALUE>);
+#define HEDDLE_INSTANTIATE_FOR(T, OFFSET, COLUMN, VALUE)                                  \
+  template void HostMatrix<T>::refer_to(std::span<const OFFSET>, std::span<const COLUMN>, \
+                                        std::span<const VALUE>);
+#define HEDDLE_INSTANTIATE(OFFSET, COLUMN, VALUE)       \
+  HEDDLE_INSTANTIATE_FOR(float, OFFSET, COLUMN, VALUE)  \
+  HEDDLE_INSTANTIATE_FOR(double, OFFSET, COLUMN, VALUE) \
+  HEDDLE_INSTANTIATE_FOR(std::complex<double>, OFFSET, COLUMN, VALUE)
 HEDDLE_INSTANTIATE(std::int32_t, std::int32_t, float)
 HEDDLE_INSTANTIATE(std::int32_t, std::int32_t, double)
 HEDDLE_INSTANTIATE(std::int32_t, std::int64_t, float)
@@ -227,8 +237,14 @@ HEDDLE_INSTANTIATE(std::int64_t, std::int32_t, float)
 HEDDLE_INSTANTIATE(std::int64_t, std::int32_t, double)
 HEDDLE_INSTANTIATE(std::int64_t, std::int64_t, float)
 HEDDLE_INSTANTIATE(std::int64_t, std::int64_t, double)
+HEDDLE_INSTANTIATE_FOR(std::complex<double>, std::int32_t, std::int32_t, std::complex<double>)
+HEDDLE_INSTANTIATE_FOR(std::complex<double>, std::int32_t, std::int64_t, std::complex<double>)
+HEDDLE_INSTANTIATE_FOR(std::complex<double>, std::int64_t, std::int32_t, std::complex<double>)
+HEDDLE_INSTANTIATE_FOR(std::complex<double>, std::int64_t, std::int64_t, std::complex<double>)
 #undef HEDDLE_INSTANTIATE
+#undef HEDDLE_INSTANTIATE_FOR
 template class HostBlock<float>;
 template class HostBlock<double>;
+template class HostBlock<std::complex<double>>;
 
 }  // namespace heddle

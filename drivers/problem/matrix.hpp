@@ -35,9 +35,10 @@ concept CsrIndex = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t
 template <class R>
 concept CsrIndexRange = std::ranges::contiguous_range<R> && CsrIndex<std::ranges::range_value_t<R>>;
 
-/// An array of floats or doubles.
-template <class R>
-concept ScalarRange = std::ranges::contiguous_range<R> && Scalar<std::ranges::range_value_t<R>>;
+/// An array of floats or doubles or, for complex matrices, of complex numbers.
+template <class R, class T>
+concept ScalarRange = std::ranges::contiguous_range<R> && Scalar<std::ranges::range_value_t<R>> &&
+    (kComplex<T> || RealScalar<std::ranges::range_value_t<R>>);
 
 /// A matrix in host memory, either stored as compressed sparse rows or given by a callable that
 /// multiplies by it. Copies share the data. Data of the caller must outlive every copy, unchanged.
@@ -69,7 +70,7 @@ class HostMatrix {
   /// other types are converted into memory that the matrix owns. Throws `InvalidArgument` for sizes
   /// that do not fit, offsets that fall, columns outside the matrix or out of order, and matrices
   /// with more than 2³¹ − 1 columns.
-  template <CsrIndexRange Offsets, CsrIndexRange Columns, ScalarRange Values>
+  template <CsrIndexRange Offsets, CsrIndexRange Columns, ScalarRange<T> Values>
   HostMatrix(Index rows, Index cols, const Offsets& row_offsets, const Columns& columns,
              const Values& values)
       : view_(CsrView<T, HostSpace>{rows, cols}) {
@@ -215,5 +216,9 @@ class HostBlock {
 using Matrix = HostMatrix<double>;
 /// A block in double precision.
 using Block = HostBlock<double>;
+
+/// The same of complex numbers.
+using ComplexMatrix = HostMatrix<std::complex<double>>;
+using ComplexBlock = HostBlock<std::complex<double>>;
 
 }  // namespace heddle

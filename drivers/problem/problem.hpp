@@ -63,6 +63,12 @@ using HostProblem = ProblemOf<HostMatrix<T>, HostBlock<T>>;
 /// A problem in double precision, which `solve` takes.
 using Problem = HostProblem<double>;
 
+/// A problem with complex matrices, which `solve` takes, too. A is Hermitian, A = Aᴴ with a real
+/// diagonal, and B is Hermitian positive definite. It is solved on the host, in double precision,
+/// by LOBPCG, block Lanczos for an end of the spectrum, or block CG. A real matrix with complex
+/// blocks is such a problem, too.
+using ComplexProblem = HostProblem<std::complex<double>>;
+
 /// A part of a problem.
 enum class ProblemPart {
   matrix,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/drivers/problem/matrix.hpp>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/base/profile.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/problem/result.hpp>
@@ -18,8 +19,21 @@ struct OwnVectors;
 
 /// Eigenvectors, left or right singular vectors, or the solutions of linear systems, one per
 /// column, in host memory. The scalar is float for `Precision::single`, and for `Precision::mixed`
-/// if the first stage ended the solve. Otherwise it is double.
-using HostVectors = std::variant<HostBlock<double>, HostBlock<float>>;
+/// if the first stage ended the solve. It is complex for a `ComplexProblem`, otherwise double.
+using HostVectors =
+    std::variant<HostBlock<double>, HostBlock<float>, HostBlock<std::complex<double>>>;
+
+namespace detail {
+
+/// visit(block) for vectors of real numbers. Throws `InvalidArgument` if they are complex.
+template <class Visit>
+auto visit_real(const HostVectors& vectors, const Visit& visit) {
+  if (const auto* const single = std::get_if<HostBlock<float>>(&vectors)) return visit(*single);
+  if (const auto* const full = std::get_if<HostBlock<double>>(&vectors)) return visit(*full);
+  throw InvalidArgument("the vectors are complex, real ones are needed");
+}
+
+}  // namespace detail
 
 /// The cost of setting up a preconditioner.
 struct PreconditionerCost {

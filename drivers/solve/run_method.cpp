@@ -75,9 +75,13 @@ EigenResult<T, typename Ctx::Space> certified(Ctx& context, PlacedProblem<T, Ctx
                                               EigenResult<T, typename Ctx::Space> found,
                                               const Monitor& monitor) {
   if (request.certify == Certify::no || !problem.has_whole_matrices()) return found;
-  return heddle::certified<T, Ctx>(context, problem.eigenproblem(),
-                                   problem.indefinite_inverse(context, request.factorization),
-                                   certify_options(request), std::move(found), monitor);
+  if constexpr (RealScalar<T>) {
+    return heddle::certified<T, Ctx>(context, problem.eigenproblem(),
+                                     problem.indefinite_inverse(context, request.factorization),
+                                     certify_options(request), std::move(found), monitor);
+  } else {
+    return found;  // no factor of complex matrices counts eigenvalues
+  }
 }
 
 template <Scalar T, class Ctx>
@@ -130,10 +134,13 @@ EigenResult<T, typename Ctx::Space> nearest(Ctx& context, PlacedProblem<T, Ctx>&
 
 }  // namespace
 
-template <Scalar T, class Ctx>
-Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
-                                          PlacedProblem<T, Ctx>& problem, const Request& request,
-                                          const Monitor& monitor) {
+namespace {
+
+/// Carries out a method for real matrices only.
+template <RealScalar T, class Ctx>
+Solved<T, typename Ctx::Space> run_real_method(Algorithm algorithm, Ctx& context,
+                                               PlacedProblem<T, Ctx>& problem,
+                                               const Request& request, const Monitor& monitor) {
   switch (algorithm) {
     case Algorithm::singular_values:
       return solved(singular_triplets<T, Ctx>(context, problem.adjoint_pair(),
@@ -150,6 +157,18 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
       return solved(nearest(context, problem, request, monitor));
     case Algorithm::null_space:
       return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+template <Scalar T, class Ctx>
+Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
+                                          PlacedProblem<T, Ctx>& problem, const Request& request,
+                                          const Monitor& monitor) {
+  switch (algorithm) {
     case Algorithm::lobpcg:
       return solved(certified<T, Ctx>(
           context, problem, request,
@@ -164,14 +183,20 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
     case Algorithm::block_cg:
       return solved(
           block_cg<T, Ctx>(context, problem.system(), block_cg_options(request), monitor));
+    default:
+      break;
   }
-  return {};
+  if constexpr (RealScalar<T>) {
+    return run_real_method(algorithm, context, problem, request, monitor);
+  } else {
+    throw InvalidArgument("this method takes real matrices only");  // `check_complex` refuses it
+  }
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                   \
   template Solved<T, Ctx::Space> run_method(Algorithm, Ctx&, PlacedProblem<T, Ctx>&, \
                                             const Request&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

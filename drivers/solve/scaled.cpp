@@ -266,8 +266,8 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
   }
   unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
   if (scaling.vectors == 0 && scaling.rows.empty()) return;
-  std::visit([&](const auto X) { unscale_vectors(device, solution, X, scaling); },
-             solution.vectors);
+  visit_real(HostVectors(solution.vectors),
+             [&](const auto& X) { unscale_vectors(device, solution, X, scaling); });
 }
 
 double take_given_residuals(HostContext& context, const Problem& given, const Request& request,
@@ -280,9 +280,9 @@ double take_given_residuals(HostContext& context, const Problem& given, const Re
   double excess = 0;
   for (std::size_t j = 0; j < solution.eigenvalues.size(); ++j) {
     const double lambda = solution.eigenvalues[j];
-    const double found = std::visit(
-        [&](const auto& X) { return residual(A, B, lambda, X.view(), static_cast<Index>(j)); },
-        solution.vectors);
+    const double found = visit_real(solution.vectors, [&](const auto& X) {
+      return residual(A, B, lambda, X.view(), static_cast<Index>(j));
+    });
     const double rounding = convergence.noise_floor() * convergence.scale(lambda);
     keep_worst(excess, found / std::max(convergence.allowed(lambda), rounding));
     solution.residuals[j] = convergence.scaled_residual(lambda, found);

@@ -28,7 +28,7 @@ void check_plan(const Device& device, const Facts& given, const SolvePlan& plan)
                     same(given.B, planned.B) && same(given.rhs, planned.rhs) &&
                     given.A.nnz == planned.A.nnz &&
                     given.normal_equations == planned.normal_equations &&
-                    plan.details->on_gpu == !device.is_host();
+                    given.complex == planned.complex && plan.details->on_gpu == !device.is_host();
   if (!fits) throw InvalidArgument("run: the plan was made for another problem or device");
 }
 
@@ -76,18 +76,26 @@ Request remaining(const Request& request, const Solution& first) {
   return rest;
 }
 
-Block guess_from(HostContext& context, const Solution& first) {
+template <WideScalar W>
+HostBlock<W> guess_from(HostContext& context, const Solution& first) {
   return std::visit(
-      [&](const auto& X) {
-        MultiVector<double, HostSpace> result(context, X.rows(), first.count());
-        for (Index i = 0; i < X.rows(); ++i) {
-          for (Index j = 0; j < first.count(); ++j) {
-            result.view()(i, j) = static_cast<double>(X.view()(i, j));
+      [&]<Scalar T>(const HostBlock<T>& X) -> HostBlock<W> {
+        if constexpr (kComplex<T> && !kComplex<W>) {
+          throw InvalidArgument("guess_from: the vectors are complex");
+        } else {
+          MultiVector<W, HostSpace> result(context, X.rows(), first.count());
+          for (Index i = 0; i < X.rows(); ++i) {
+            for (Index j = 0; j < first.count(); ++j) {
+              result.view()(i, j) = static_cast<W>(X.view()(i, j));
+            }
           }
+          return HostBlock<W>(std::move(result));
         }
-        return Block(std::move(result));
       },
       first.vectors);
 }
+
+template Block guess_from<double>(HostContext&, const Solution&);
+template ComplexBlock guess_from<std::complex<double>>(HostContext&, const Solution&);
 
 }  // namespace heddle::detail

@@ -34,8 +34,9 @@ void keep_verdict(const Solution& first, Solution& second);
 /// `request` for a second stage: with the iterations and the time that the first one has left.
 Request remaining(const Request& request, const Solution& first);
 
-/// The vectors of a solution as an initial guess in double.
-Block guess_from(HostContext& context, const Solution& first);
+/// The vectors of a solution as an initial guess in double, real or complex as they are.
+template <WideScalar W = double>
+HostBlock<W> guess_from(HostContext& context, const Solution& first);
 
 /// The solution in a result.
 inline Solution& solution_of(Solution& result) noexcept { return result; }

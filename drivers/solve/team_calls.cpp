@@ -70,15 +70,13 @@ std::optional<Problem> own_rows_of(Device& device, const NamedMatrices& named,
   return problem;
 }
 
-std::variant<BlockSource<double>, BlockSource<float>> vectors_of(Device& device,
-                                                                 const Solution& solution,
-                                                                 VectorSide side, Index count) {
-  using Source = std::variant<BlockSource<double>, BlockSource<float>>;
+VectorSource vectors_of(Device& device, const Solution& solution, VectorSide side, Index count) {
   if (const OwnVectors* const own = solution.own_vectors.get()) {
-    return std::visit([&](const auto& X) { return Source(gathered(device, *own, side, X, count)); },
-                      side_of(*own, side));
+    return std::visit(
+        [&](const auto& X) { return VectorSource(gathered(device, *own, side, X, count)); },
+        side_of(*own, side));
   }
-  return std::visit([&](const auto& X) { return Source(BlockSource(X.columns(0, count))); },
+  return std::visit([&](const auto& X) { return VectorSource(BlockSource(X.columns(0, count))); },
                     side == VectorSide::right ? solution.vectors : solution.left_vectors);
 }
 

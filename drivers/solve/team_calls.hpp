@@ -36,12 +36,14 @@ std::optional<Problem> own_rows_of(Device& device, const NamedMatrices& matrices
 Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed, Index first,
                     Index rows);
 
+/// Vectors that are taken part by part.
+using VectorSource =
+    std::variant<BlockSource<double>, BlockSource<float>, BlockSource<std::complex<double>>>;
+
 /// The leading `count` vectors, or left vectors, of `solution` in the order of the problem, for
 /// process 0. Each part that is taken calls the other processes of `device`, which then do nothing
 /// but wait for commands. All processes write rows to one file at once, if all of them find it.
 /// `device` and `solution` must outlive the result.
-std::variant<BlockSource<double>, BlockSource<float>> vectors_of(Device& device,
-                                                                 const Solution& solution,
-                                                                 VectorSide side, Index count);
+VectorSource vectors_of(Device& device, const Solution& solution, VectorSide side, Index count);
 
 }  // namespace heddle::detail

@@ -55,7 +55,7 @@ void send_part(Processes& processes, const OwnVectors& own, const VectorPart& as
 #define HEDDLE_INSTANTIATE(T)                                                      \
   template bool write_own_rows(Processes&, const OwnVectors&, const HostBlock<T>&, \
                                const VectorPart&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -214,5 +214,8 @@ MultiVector<T, HostSpace> reordered(HostContext& context, const ConstBlockView<T
                                                const std::vector<std::int32_t>&, bool);
 HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
+template MultiVector<std::complex<double>, HostSpace> reordered(
+    HostContext&, const ConstBlockView<std::complex<double>, HostSpace>&,
+    const std::vector<std::int32_t>&, bool);
 
 }  // namespace heddle

@@ -264,7 +264,7 @@ void gather_part(Processes& processes, const ConstBlockView<T, HostSpace>& X, co
   template void gather_part(Processes&, const ConstBlockView<T, HostSpace>&, const RowRanges&,  \
                             const std::vector<std::int32_t>&, const BlockWindow&,               \
                             BlockView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 template std::vector<double> scatter(HostContext&, const std::vector<double>&, const RowRanges&);

@@ -190,6 +190,8 @@ struct PreconditionerKind {
   std::function<PreconditionerBytes(const PreconditionerSizes&, const PreconditionerOptions&)>
       estimate_bytes{};
   PreconditionerMaker maker{};  ///< see `make`
+  /// The same for complex matrices on the host. Empty: real ones only.
+  MakePreconditioner<std::complex<double>, HostContext> complex_maker{};
 
   /// The options with the values in `given`, and with the defaults of the keys where `given` has
   /// none. Throws `InvalidArgument` for an unknown option or a value out of range, see
@@ -221,7 +223,7 @@ struct PreconditionerKind {
                                                const PreconditionerOptions& options,
                                                const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
-    auto made = made_by(maker.template get<T, Ctx>(), context, A, options, spmm);
+    auto made = made_by(pair<T, Ctx>(), context, A, options, spmm);
     cost.stop(context);
     made->note_making(name + describe(options), cost);
     return made;
@@ -250,6 +252,15 @@ struct PreconditionerKind {
       const PreconditionerOptions& options, const SpmmOptions& spmm = {}) const;
 
  private:
+  template <Scalar T, class Ctx>
+  const MakePreconditioner<T, Ctx>& pair() const noexcept {
+    if constexpr (kComplex<T>) {
+      return complex_maker;
+    } else {
+      return maker.template get<T, Ctx>();
+    }
+  }
+
   template <Scalar T, class Ctx, Scalar U>
   std::unique_ptr<Preconditioner<T, Ctx>> made_by(const MakePreconditioner<T, Ctx, U>& make_pair,
                                                   Ctx& context,

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/plan/checks.hpp>
+#include <heddle/drivers/plan/complex_plan.hpp>
+#include <heddle/drivers/plan/details.hpp>
+#include <heddle/linalg/sparse/csr_ops.hpp>
+#include <heddle/solvers/factor/factor_costs.hpp>
+#include <utility>
+
+namespace heddle::detail {
+namespace {
+
+using Complex = std::complex<double>;
+
+[[noreturn]] void refuse(std::string field, std::string_view what) {
+  throw RequestError(std::move(field), fmt::format(": {} real matrices only", what));
+}
+
+void check_part(ProblemPart part, bool given, std::string_view what) {
+  if (given) throw ProblemError(part, fmt::format("{} real matrices only", what));
+}
+
+/// The facts that can be told without the method, and the checks that read no entry.
+Facts facts_about(HostContext& host, const Machine& machine, const ComplexProblem& problem,
+                  const Request& request) {
+  Facts facts = shape_of(problem, machine.processes);
+  facts.complex = true;
+  check_part(ProblemPart::geometric_stiffness, facts.buckling, "load factors are those of");
+  check_part(ProblemPart::coordinates, problem.coordinates.cols() > 0,
+             "positions of nodes serve preconditioners of");
+  check_part(ProblemPart::near_null, problem.near_null.cols() > 0,
+             "near null vectors serve preconditioners of");
+  if (request.method != Method::automatic) check_kind(facts, request, false);
+  check_shapes(facts);
+  if (facts.A.stored) check_symmetric(host, ProblemPart::matrix, problem.A);
+  if (facts.B.given && facts.B.stored) {
+    facts.diagonal_mass = is_diagonal(problem.B->view());
+    check_symmetric(host, ProblemPart::mass, *problem.B);
+    check_hermitian_mass(problem.B->view());
+  }
+  facts.infinite_eigenvalues = 0;
+  return facts;
+}
+
+FactorCost factor_cost(HostContext& host, const ComplexProblem& problem) {
+  const CsrView<Complex, HostSpace> B =
+      problem.B ? problem.B->view() : CsrView<Complex, HostSpace>{};
+  FactorCost cost = estimated_factor_cost<Complex>(host, problem.A.view(), B);
+  cost.operations *= 4;  // real ones
+  return cost;
+}
+
+}  // namespace
+
+void check_complex(const Machine& machine, const Facts& facts, const Request& request,
+                   const PreconditionerPlan& plan) {
+  if (machine.on_gpu) refuse("device", "cuda solves problems with");
+  if (machine.processes > 1) {
+    throw InvalidArgument("several processes solve problems with real matrices only");
+  }
+  if (facts.normal_equations) {
+    throw ProblemError(ProblemPart::matrix,
+                       "singular values and least squares are there for real matrices only");
+  }
+  if (request.sigma) refuse("sigma", "pairs nearest to a number are found for");
+  if (request.interval) refuse("interval", "all pairs of an interval are found for");
+  if (request.precision != Precision::full) refuse("precision", "single and mixed are there for");
+  if (asks_for_lower(request.preconditioner.precision)) {
+    refuse("preconditioner.precision", "lower precision is there for");
+  }
+  if (request.project_rhs) refuse("project_rhs", "null vectors are known of");
+  if (request.reorder != RowOrder::automatic && request.reorder != RowOrder::none) {
+    refuse("reorder", "rows are reordered of");
+  }
+  if (plan.kind != nullptr && !plan.kind->complex_maker) {
+    refuse("preconditioner.type",
+           fmt::format("{} takes real matrices; jacobi, chebyshev and none take complex ones, too: "
+                       "it takes",
+                       plan.kind->name));
+  }
+}
+
+SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
+                    const Request& asked) {
+  const Request request = with_pairs(asked, problem.rhs.cols() > 0);
+  PlanDetails plan{.facts = facts_about(host, machine, problem, request), .on_gpu = machine.on_gpu};
+  const Facts& facts = plan.facts;
+  MethodChoice choice = choose_method(request, facts, [&] {
+    return InverseEstimate{factor_cost(host, problem), problem.A.largest()};
+  });
+  choice.request = with_block_size(choice.request, facts.sizes(), true);
+  if (request.method == Method::automatic) check_kind(facts, choice.request, true);
+  plan.method_reason = choice.reason;
+  plan.stages = stages_of(choice, facts, machine.on_gpu);
+  const StagePlan& first = plan.stages.front();
+  check_complex(machine, facts, first.request, first.preconditioner);
+  check_found(machine, facts, first.request, first.preconditioner);
+  plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
+  check_memory(plan.memory, first.request, machine);
+  plan.row_order.order = RowOrder::none;
+  SolvePlan made = plan_of(std::move(plan));
+  return made;
+}
+
+}  // namespace heddle::detail
