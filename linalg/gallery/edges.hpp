@@ -13,8 +13,8 @@ struct Edge {
   T weight;
 };
 
-/// Rows `window` of the symmetric n×n matrix with the weight of `edge(k)` at (u, v) and (v, u),
-/// 0 ≤ k < count.
+/// Rows `window` of the n×n matrix with the weight of `edge(k)` at (u, v) and its conjugate at
+/// (v, u), 0 ≤ k < count, which is symmetric or Hermitian.
 /// Weights of duplicate edges are summed in the order of k. `edge` is called more than once per k,
 /// from several threads, and must not throw.
 template <Scalar T, class EdgeOf>
@@ -31,7 +31,7 @@ HostCsrMatrix<T> csr_from_edges(HostContext& context, const RowWindow& window, I
       const Edge<T> e = edge(k);
       if (e.u == e.v) continue;
       place(e.u, e.v, e.weight);
-      place(e.v, e.u, e.weight);
+      place(e.v, e.u, conjugate(e.weight));
     }
   });
 }

@@ -9,6 +9,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <initializer_list>
 #include <limits>
 
@@ -28,16 +29,20 @@ struct SizeRule {
   std::size_t fewest;
 };
 
-/// A structure, the rules for checking a spec of it, and the function that builds the matrix.
 template <Scalar T>
+using Builder = HostCsrMatrix<T> (*)(HostContext&, const GallerySpec&, const RowWindow&);
+
+/// A structure, the rules for checking a spec of it, and the function that builds the matrix.
+template <RealScalar T>
 struct Entry {
   GalleryStructure structure;
-  HostCsrMatrix<T> (*build)(HostContext&, const GallerySpec&, const RowWindow&);
+  Builder<T> build;  ///< null for a complex structure
   SizeRule sizes;
+  Builder<std::complex<double>> build_complex = nullptr;  ///< null for a real structure
 };
 
 /// The only list of the structures.
-template <Scalar T>
+template <RealScalar T>
 constexpr auto kRegistry = std::to_array<Entry<T>>({
     {{"laplace1d", "[n]", "", 0,
       "Dirichlet Laplacian (2, -1) of a line, eigenvalues 4 sin^2(pi j / (2(n + 1)))"},
@@ -122,6 +127,49 @@ constexpr auto kRegistry = std::to_array<Entry<T>>({
       "full band, -1/k at distance k, diagonally dominant; eigenvalues at least 1"},
      band<T>,
      {1, 0}},
+    {{"peierls2d", "[nx, ny]", "flux quanta a plaquette", 0.25,
+      "particle on a lattice in a magnetic field: 4, and -exp(i theta) to neighbours, theta = 2 pi "
+      "density x in y (Landau gauge), Dirichlet ends (Hofstadter 1976)",
+      true, 1, true},
+     nullptr,
+     {1, 1},
+     peierls},
+    {{"peierls3d", "[nx, ny, nz]", "flux quanta a plaquette", 0.25,
+      "the same in 3-D with the field along z: 6 on the diagonal, theta = 2 pi density x in y",
+      true, 1, true},
+     nullptr,
+     {1, 1, 1},
+     peierls},
+    {{"random_flux3d", "[nx, ny, nz]", "", 0,
+      "6 on the diagonal, and -exp(i theta) to neighbours with a random theta for each bond, "
+      "Dirichlet ends",
+      true, 1, true},
+     nullptr,
+     {1, 1, 1},
+     random_flux},
+    {{"ring_flux", "[n]", "flux quanta in the ring", 0.25,
+      "2, and -exp(+-i phi / n) around a ring with the flux phi = 2 pi density; eigenvalues 2 - 2 "
+      "cos((2 pi k + phi) / n)",
+      false, 1, true},
+     nullptr,
+     {3},
+     ring_flux},
+    {{"haldane", "[nx, ny] cells", "", 0,
+      "honeycomb with periodic ends, 1 to 3 neighbours, +-0.1 i to 6 second ones (Haldane 1988); "
+      "2 nx ny rows, bands +-sqrt(|1 + exp(-i k1) + exp(-i k2)|^2 + m^2), m = 0.2 (sin k1 - sin k2 "
+      "+ sin(k2 - k1))",
+      false, 1, true},
+     nullptr,
+     {3, 3},
+     haldane},
+    {{"random_hermitian", "[n]", "mean entries a row off the diagonal", 16,
+      "random_symmetric with entries whose real and imaginary parts are random in (-1, 1); "
+      "positive "
+      "definite, eigenvalues at least 1",
+      true, 1, true},
+     nullptr,
+     {1},
+     random_symmetric<std::complex<double>>},
 });
 
 /// The spec in the form used in messages, e.g. "laplace3d [64, 64, 64]".
@@ -129,7 +177,7 @@ std::string describe(const GallerySpec& spec) {
   return fmt::format("{} [{}]", spec.name, fmt::join(spec.size, ", "));
 }
 
-template <Scalar T>
+template <RealScalar T>
 const Entry<T>& find(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Entry<T>& entry : kRegistry<T>) {
@@ -143,7 +191,7 @@ const Entry<T>& find(const std::string& name) {
                   fmt::join(names, ", ")));
 }
 
-template <Scalar T>
+template <RealScalar T>
 void check_sizes(const Entry<T>& entry, const GallerySpec& spec) {
   const std::size_t given = spec.size.size();
   if (given < entry.sizes.fewest || given > entry.sizes.most) {
@@ -211,11 +259,21 @@ const std::vector<GalleryStructure>& gallery_structures() {
 
 template <Scalar T>
 HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
-  const gallery::Entry<T>& entry = gallery::find<T>(spec.name);
+  using Real = RealOf<T>;
+  const gallery::Entry<Real>& entry = gallery::find<Real>(spec.name);
   gallery::check_sizes(entry, spec);
   GallerySpec complete = spec;
   complete.density = gallery::checked_density(entry.structure, spec);
-  return entry.build(context, complete, window);
+  if constexpr (kComplex<T>) {
+    if (entry.structure.complex) return entry.build_complex(context, complete, window);
+    const HostCsrMatrix<Real> A = entry.build(context, complete, window);
+    return convert<T>(context, A.view());
+  } else {
+    if (!entry.structure.complex) return entry.build(context, complete, window);
+    throw InvalidArgument(
+        fmt::format("{}: this structure is complex, and was asked for with real entries",
+                    gallery::describe(spec)));
+  }
 }
 
 MultiVector<double, HostSpace> node_coordinates(HostContext& context, const GallerySpec& spec,
@@ -227,7 +285,7 @@ MultiVector<double, HostSpace> node_coordinates(HostContext& context, const Gall
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> generate(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

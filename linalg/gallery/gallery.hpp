@@ -39,26 +39,30 @@ struct GalleryStructure {
   std::string_view density;       ///< the meaning of `density`, empty if unused
   double default_density;         ///< the density used where the spec leaves it 0
   std::string_view description;   ///< one line: equation, spectrum, source
-  bool positive_definite = true;  ///< symmetric positive definite for all sizes
+  bool positive_definite = true;  ///< symmetric (Hermitian) positive definite for all specs
   Index unknowns = 1;             ///< of a node, in neighbouring rows
+  bool complex = false;           ///< Hermitian with complex entries, else real
 };
 
 /// All structures, in a fixed order: laplace1d, laplace2d, laplace3d, stencil27, elasticity3d
 /// (stiffness), elasticity3d_mass, wathen, trefethen, mikota_stiffness, mikota_mass, column,
-/// column_geometric, random_uniform, random_symmetric, rmat, random_geometric, lattice4d, band. All
-/// but random_uniform are symmetric; all but random_uniform, column_geometric and the two graphs
-/// (rmat, random_geometric) are positive definite.
+/// column_geometric, random_uniform, random_symmetric, rmat, random_geometric, lattice4d, band, and
+/// the complex ones: peierls2d, peierls3d, random_flux3d, ring_flux, haldane, random_hermitian. All
+/// but random_uniform are symmetric, or Hermitian. All but random_uniform, column_geometric, the
+/// two graphs (rmat, random_geometric), ring_flux, which may be singular, and haldane are positive
+/// definite.
 const std::vector<GalleryStructure>& gallery_structures();
 
 /// The rows in `window` of the matrix that `spec` describes, with all columns. Equal specs give the
 /// same bits for every number of threads and for every window that contains a row. Only the rows of
 /// the window are in memory, and in addition 8 bytes per row of the whole matrix for trefethen and
-/// 16 for random_geometric. Time is that of the rows of the window, but random_symmetric and rmat
-/// draw all edges and random_geometric all points.
-/// Throws `InvalidArgument` for an unknown name (with the most similar known one), for a wrong
-/// number of sizes, for sizes that are too small or give more rows than 32-bit column indices can
-/// address, and for a density that is negative, not finite, unused by the structure or larger than
-/// its rows can hold. Throws `OutOfMemory`.
+/// 16 for random_geometric. Time is that of the rows of the window, but random_symmetric,
+/// random_hermitian and rmat draw all edges and random_geometric all points. A complex T takes real
+/// structures, too, with imaginary parts of 0. Throws `InvalidArgument` for a complex structure if
+/// T is real, for an unknown name (with the most similar known one), for a wrong number of sizes,
+/// for sizes that are too small or give more rows than 32-bit column indices can address, and for a
+/// density that is negative, not finite, unused by the structure or larger than its rows can hold.
+/// Throws `OutOfMemory`.
 template <Scalar T>
 HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec,
                           const RowWindow& window = {});

@@ -1,30 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/gallery/grid.hpp>
 #include <heddle/linalg/gallery/rows.hpp>
 #include <heddle/linalg/gallery/structures.hpp>
 
 namespace heddle::gallery {
-namespace {
-
-/// A grid of up to three dimensions, points numbered with x fastest.
-struct Grid {
-  std::array<Index, 3> extent{1, 1, 1};
-
-  explicit Grid(const std::vector<Index>& size) {
-    std::copy(size.begin(), size.end(), extent.begin());
-  }
-  double points() const {
-    return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) *
-           static_cast<double>(extent[2]);
-  }
-  std::array<Index, 3> coordinates(Index point) const {
-    const Index line = point / extent[0];
-    return {point % extent[0], line % extent[1], line / extent[1]};
-  }
-};
-
-}  // namespace
 
 /// The Dirichlet Laplacian on a grid with one dimension per size: 2·(number of dimensions) on the
 /// diagonal, −1 for each neighbour along an axis.
@@ -32,7 +13,7 @@ template <Scalar T>
 HostCsrMatrix<T> laplacian(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   const Grid grid(spec.size);
   const Index n = checked_rows(spec, grid.points());
-  const std::array<Index, 3> stride{1, grid.extent[0], grid.extent[0] * grid.extent[1]};
+  const std::array<Index, 3> stride = grid.strides();
   const double diagonal = 2 * static_cast<double>(spec.size.size());
   return csr_by_rows<T>(context, window.of(n), n, [=](Index i, auto&& emit) {
     const std::array<Index, 3> at = grid.coordinates(i);

@@ -8,22 +8,23 @@
 namespace heddle::gallery {
 namespace {
 
-/// A pair of vertices drawn uniformly, with a weight uniform in (−1, 1).
+/// A pair of vertices drawn uniformly, with a weight uniform in (−1, 1), or whose parts are.
 template <Scalar T>
 Edge<T> random_edge(std::uint64_t seed, Index n, Index number) {
   const auto k = static_cast<std::uint64_t>(number);
   const PhiloxBlock ends = random_block(seed, 0, k);
   const PhiloxBlock weight = random_block(seed, 1, k);
+  Wide<T> value = signed_uniform(weight.words[0], weight.words[1]);
+  if constexpr (kComplex<T>) value.imag(signed_uniform(weight.words[2], weight.words[3]));
   return {uniform_below(ends.words[0], ends.words[1], n),
-          uniform_below(ends.words[2], ends.words[3], n),
-          static_cast<T>(signed_uniform(weight.words[0], weight.words[1]))};
+          uniform_below(ends.words[2], ends.words[3], n), static_cast<T>(value)};
 }
 
 }  // namespace
 
 /// The matrix of density·n/2 random edges with random weights. Loops are dropped, weights of
 /// duplicate edges are summed. Each diagonal entry exceeds the sum of the absolute values of its
-/// row's other entries by 1.
+/// row's other entries by 1. Hermitian for a complex T.
 template <Scalar T>
 HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec,
                                   const RowWindow& window) {
@@ -37,7 +38,7 @@ HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec,
     double diagonal = 1;
     const Index begin = W.row_offsets[i - rows.first];
     const Index end = W.row_offsets[i - rows.first + 1];
-    for (Index k = begin; k < end; ++k) diagonal += std::abs(static_cast<double>(W.values[k]));
+    for (Index k = begin; k < end; ++k) diagonal += std::abs(static_cast<Wide<T>>(W.values[k]));
     Index k = begin;
     for (; k < end && W.columns[k] < i; ++k) emit(W.columns[k], W.values[k]);
     emit(i, diagonal);
@@ -47,7 +48,7 @@ HostCsrMatrix<T> random_symmetric(HostContext& context, const GallerySpec& spec,
 
 #define HEDDLE_INSTANTIATE(T) \
   template HostCsrMatrix<T> random_symmetric(HostContext&, const GallerySpec&, const RowWindow&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::gallery

@@ -36,7 +36,7 @@ HostCsrMatrix<T> csr_by_rows(HostContext& context, const RowWindow& window, Inde
   const Index first = window.first;
   HostCsrMatrix<T> A = csr_with_row_lengths<T>(context, window.rows(), cols, [&](Index i) {
     Index count = 0;
-    row(first + i, [&count](Index, double) { ++count; });
+    row(first + i, [&count](Index, Wide<T>) { ++count; });
     return count;
   });
   const std::int64_t* const offsets = A.row_offsets();
@@ -44,7 +44,7 @@ HostCsrMatrix<T> csr_by_rows(HostContext& context, const RowWindow& window, Inde
   T* const values = A.values();
   parallel_for(context.threads(), window.rows(), [&](Index i) {
     std::int64_t k = offsets[i];
-    row(first + i, [&](Index column, double value) {
+    row(first + i, [&](Index column, Wide<T> value) {
       columns[k] = static_cast<std::int32_t>(column);
       values[k] = static_cast<T>(value);
       ++k;

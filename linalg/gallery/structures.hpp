@@ -60,4 +60,14 @@ HostCsrMatrix<T> lattice4d(HostContext& context, const GallerySpec& spec, const 
 template <Scalar T>
 HostCsrMatrix<T> band(HostContext& context, const GallerySpec& spec, const RowWindow& window);
 
+// Complex structures.
+HostCsrMatrix<std::complex<double>> peierls(HostContext& context, const GallerySpec& spec,
+                                            const RowWindow& window);
+HostCsrMatrix<std::complex<double>> random_flux(HostContext& context, const GallerySpec& spec,
+                                                const RowWindow& window);
+HostCsrMatrix<std::complex<double>> ring_flux(HostContext& context, const GallerySpec& spec,
+                                              const RowWindow& window);
+HostCsrMatrix<std::complex<double>> haldane(HostContext& context, const GallerySpec& spec,
+                                            const RowWindow& window);
+
 }  // namespace heddle::gallery

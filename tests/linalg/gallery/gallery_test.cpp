@@ -46,7 +46,7 @@ TEST(GalleryStructures, AreAllTestedHere) {
   std::vector<std::string> listed;
   std::vector<std::string> tested;
   for (const GalleryStructure& structure : gallery_structures()) {
-    listed.emplace_back(structure.name);
+    if (!structure.complex) listed.emplace_back(structure.name);
   }
   for (const GallerySpec& spec : small_specs()) tested.push_back(spec.name);
   EXPECT_EQ(listed, tested);
