@@ -25,9 +25,9 @@ using Eigen::VectorXd;
 constexpr double kPi = std::numbers::pi;
 
 std::vector<GallerySpec> specs() {
-  return {{"peierls2d", {7, 5}},         {"peierls2d", {1, 6}, 0.3}, {"peierls3d", {4, 3, 5}, 0.17},
-          {"random_flux3d", {3, 5, 4}},  {"ring_flux", {9}},         {"ring_flux", {3}, 0.7},
-          {"haldane", {3, 3}},           {"haldane", {4, 5}},        {"random_hermitian", {60}, 8},
+  return {{"peierls2d", {7, 5}},        {"peierls2d", {1, 6}, 0.3}, {"peierls3d", {4, 3, 5}, 0.17},
+          {"random_flux3d", {3, 5, 4}}, {"ring_flux", {9}},         {"ring_flux", {3}, 0.7},
+          {"haldane", {3, 3}},          {"haldane", {4, 5}},        {"random_hermitian", {60}, 8},
           {"random_hermitian", {3}, 2}};
 }
 

@@ -93,7 +93,8 @@ TEST_F(NumpyComplex, WhatIsWrittenIsReadToTheLastBit) {
     MultiVector<Complex, HostSpace> X(context_, 5, cols);
     for (Index i = 0; i < 5; ++i) {
       for (Index j = 0; j < cols; ++j) {
-        X.view()(i, j) = {std::sin(static_cast<double>(7 * i + j)) / 3, 1e300 / static_cast<double>(i + 3)};
+        X.view()(i, j) = {std::sin(static_cast<double>(7 * i + j)) / 3,
+                          1e300 / static_cast<double>(i + 3)};
       }
     }
     write_npy<Complex>(path, std::as_const(X).view());
