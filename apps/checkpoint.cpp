@@ -20,16 +20,18 @@ std::string fact(std::string_view name, Index rows, Index cols, uLong sum) {
   return fmt::format("{}: {} x {} with the check sum {:08x}", name, rows, cols, sum);
 }
 
-std::string fact(std::string_view name, const Matrix& A) {
-  const CsrView<double, HostSpace> view = A.distributed_view().own;
+template <Scalar T>
+std::string fact(std::string_view name, const HostMatrix<T>& A) {
+  const CsrView<T, HostSpace> view = A.distributed_view().own;
   uLong sum = add(0, view.row_offsets, view.rows + 1, sizeof(std::int64_t));
   sum = add(sum, view.columns, view.nnz, sizeof(std::int32_t));
-  return fact(name, view.rows, view.cols, add(sum, view.values, view.nnz, sizeof(double)));
+  return fact(name, view.rows, view.cols, add(sum, view.values, view.nnz, sizeof(T)));
 }
 
-std::string fact(std::string_view name, const Block& X) {
+template <Scalar T>
+std::string fact(std::string_view name, const HostBlock<T>& X) {
   uLong sum = 0;
-  for (Index i = 0; i < X.rows(); ++i) sum = add(sum, &X.view()(i, 0), X.cols(), sizeof(double));
+  for (Index i = 0; i < X.rows(); ++i) sum = add(sum, &X.view()(i, 0), X.cols(), sizeof(T));
   return fact(name, X.rows(), X.cols(), sum);
 }
 
@@ -54,7 +56,8 @@ void check_file(const Config& config, const std::vector<std::string_view>& outpu
 
 }  // namespace
 
-void prepare_checkpoint(Config& config, bool resume, const Problem& input,
+template <Scalar T>
+void prepare_checkpoint(Config& config, bool resume, const HostProblem<T>& input,
                         const ProblemFacts& problem, const std::vector<std::string_view>& outputs) {
   CheckpointOptions& checkpoint = config.request.checkpoint;
   if (checkpoint.file.empty()) {
@@ -70,17 +73,23 @@ void prepare_checkpoint(Config& config, bool resume, const Problem& input,
   checkpoint.identity = {fact("matrix", input.A)};
   std::vector<std::string>& facts = checkpoint.identity;
   if (input.B) facts.push_back(fact("mass", *input.B));
-  for (const auto& [name, block] : {std::pair{"constraints", &input.constraints},
-                                    {"initial guess", &input.initial_guess},
-                                    {"right-hand sides", &input.rhs},
-                                    {"near null space", &input.near_null},
-                                    {"coordinates", &input.coordinates}}) {
-    if (block->cols() > 0) facts.push_back(fact(name, *block));
-  }
+  const auto add_block = [&facts](std::string_view name, const auto& block) {
+    if (block.cols() > 0) facts.push_back(fact(name, block));
+  };
+  add_block("constraints", input.constraints);
+  add_block("initial guess", input.initial_guess);
+  add_block("right-hand sides", input.rhs);
+  add_block("near null space", input.near_null);
+  add_block("coordinates", input.coordinates);
   facts.push_back(fmt::format("preconditioner: {}", problem.preconditioner));
   facts.push_back(fmt::format("device: {}", problem.device));
   facts.push_back(fmt::format("spmm.kernel: {}", config.request.spmm.kernel));
 }
+
+template void prepare_checkpoint(Config&, bool, const Problem&, const ProblemFacts&,
+                                 const std::vector<std::string_view>&);
+template void prepare_checkpoint(Config&, bool, const ComplexProblem&, const ProblemFacts&,
+                                 const std::vector<std::string_view>&);
 
 std::string checkpoint_hint(const CheckpointOptions& checkpoint) {
   std::error_code ignored;

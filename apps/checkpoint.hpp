@@ -16,7 +16,8 @@ namespace heddle::apps {
 /// Throws `ConfigError` for --resume without a checkpoint in the configuration, and if the
 /// checkpoint file is also a results file (`outputs`, in the output folder). Throws `InputError`
 /// for a checkpoint file that the run cannot start from.
-void prepare_checkpoint(Config& config, bool resume, const Problem& input,
+template <Scalar T>
+void prepare_checkpoint(Config& config, bool resume, const HostProblem<T>& input,
                         const ProblemFacts& problem, const std::vector<std::string_view>& outputs);
 
 /// One line that explains how to use the checkpoint file of a run. Empty if the run left none.

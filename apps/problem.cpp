@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/problem.hpp>
@@ -16,39 +17,37 @@
 namespace heddle::apps {
 namespace {
 
-using HostMultiVector = MultiVector<double, HostSpace>;
-
-Matrix load_matrix(HostContext& context, const MatrixSource& source, std::string_view key,
-                   FirstLine first_line) {
+template <Scalar T>
+HostMatrix<T> load_matrix(HostContext& context, const MatrixSource& source, std::string_view key,
+                          FirstLine first_line) {
   if (!source.structure) {
     return read_input(source.path, key, [&](const std::filesystem::path& path) {
-      return Matrix(read_matrix<double>(context, path, first_line));
+      return HostMatrix<T>(read_matrix<T>(context, path, first_line));
     });
   }
   try {
-    return Matrix(generate<double>(context, *source.structure));
+    return HostMatrix<T>(generate<T>(context, *source.structure));
   } catch (const InvalidArgument& error) {
     throw ConfigError(source.origin, error.what());
   }
 }
 
-/// Replaces A by its symmetric part if `problem` asks for it. Returns the asymmetry that is
-/// removed.
+/// Replaces A by its symmetric, or Hermitian, part if `problem` asks for it. Returns the asymmetry
+/// that is removed.
+template <Scalar T>
 std::optional<double> symmetrize(HostContext& context, const ProblemConfig& problem,
-                                 ProblemPart part, Matrix& A) {
+                                 ProblemPart part, HostMatrix<T>& A) {
   if (problem.symmetrize != Symmetrize::average) return std::nullopt;
   detail::check_square(part, A.rows(), A.cols());
   const double asymmetry = relative_asymmetry(context, A.view());
-  if (asymmetry > 0) A = Matrix(symmetric_part(context, A.view()));
+  if (asymmetry > 0) A = HostMatrix<T>(symmetric_part(context, A.view()));
   return asymmetry;
 }
 
-/// Sets A of `loaded`, and the sizes of its null vector where a normalised Laplacian is taken.
-void load_A(HostContext& context, const ProblemConfig& problem, Problem& loaded) {
+/// Replaces A of `loaded` by the Laplacian of its graph, and sets the sizes of its null vector
+/// where that is normalised.
+void take_laplacian(HostContext& context, const ProblemConfig& problem, Problem& loaded) {
   Matrix& A = loaded.A;
-  A = load_matrix(context, problem.matrix, "problem.matrix", problem.first_line);
-  detail::check_shape(A.rows(), A.cols(), problem.transform == Transform::normal_equations);
-  if (!takes_laplacian(problem)) return;
   LaplacianOptions options{.weights = problem.weights,
                            .symmetrize = problem.symmetrize == Symmetrize::larger};
   if (problem.transform == Transform::normalized_laplacian) {
@@ -65,17 +64,21 @@ void load_A(HostContext& context, const ProblemConfig& problem, Problem& loaded)
   loaded.null_vector_sizes = std::move(degrees);
 }
 
-Block load_block(HostContext& context, const std::filesystem::path& path, std::string_view key) {
+template <Scalar T>
+HostBlock<T> load_block(HostContext& context, const std::filesystem::path& path,
+                        std::string_view key) {
   if (path.empty()) return {};
   return read_input(path, key, [&context](const std::filesystem::path& file) {
-    return Block(read_block<double>(context, file));
+    return HostBlock<T>(read_block<T>(context, file));
   });
 }
 
-Block unit_vectors(HostContext& context, const Config& config, const Problem& problem) {
+template <Scalar T>
+HostBlock<T> unit_vectors(HostContext& context, const Config& config,
+                          const HostProblem<T>& problem) {
   const std::vector<Index>& rows = config.problem.rhs.unit;
-  HostMultiVector R(context, problem.A.rows(), std::ssize(rows));
-  set_zero<double>(context, R.view());
+  MultiVector<T, HostSpace> R(context, problem.A.rows(), std::ssize(rows));
+  set_zero<T>(context, R.view());
   for (Index j = 0; j < R.cols(); ++j) {
     const Index row = rows[static_cast<std::size_t>(j)];
     if (row > problem.A.rows()) {
@@ -85,27 +88,28 @@ Block unit_vectors(HostContext& context, const Config& config, const Problem& pr
     }
     R.view()(row - 1, j) = 1;
   }
-  return Block(std::move(R));
+  return HostBlock<T>(std::move(R));
 }
 
 /// The right-hand sides of a linear system.
-Block load_rhs(HostContext& context, const Config& config, const Problem& problem) {
+template <Scalar T>
+HostBlock<T> load_rhs(HostContext& context, const Config& config, const HostProblem<T>& problem) {
   const RhsConfig& rhs = config.problem.rhs;
   if (!rhs.path.empty()) {
-    Block R = load_block(context, rhs.path, "problem.rhs");
+    HostBlock<T> R = load_block<T>(context, rhs.path, "problem.rhs");
     if (R.cols() == 0) throw InputError(rhs.describe(), 0, "the block has no columns");
     return R;
   }
   if (!rhs.unit.empty()) return unit_vectors(context, config, problem);
-  return detail::generated_rhs(context, rhs.random, rhs.ones, config.request.seed, 0,
-                               problem.A.rows());
+  return detail::generated_rhs<T>(context, rhs.random, rhs.ones, config.request.seed, 0,
+                                  problem.A.rows());
 }
 
 /// Sets what is known of the vectors that A nearly maps to zero: that of the configuration, else
 /// the positions of the nodes of a generated body.
 void load_near_null(HostContext& context, const ProblemConfig& named, Problem& problem) {
-  problem.near_null = load_block(context, named.near_null, "problem.near_null");
-  problem.coordinates = load_block(context, named.coordinates, "problem.coordinates");
+  problem.near_null = load_block<double>(context, named.near_null, "problem.near_null");
+  problem.coordinates = load_block<double>(context, named.coordinates, "problem.coordinates");
   const bool given = !named.near_null.empty() || !named.coordinates.empty();
   if (given || !named.matrix.structure || named.transform != Transform::none) return;
   problem.coordinates = Block(node_coordinates(context, *named.matrix.structure));
@@ -116,6 +120,38 @@ std::optional<detail::NamedMatrices::Source> row_source(const MatrixSource& sour
   if (source.structure) return *source.structure;
   if (!is_path(source.path)) return std::nullopt;
   return source.path;
+}
+
+/// The path of a file with the content of `input`, which is read later.
+std::filesystem::path file_of(const std::filesystem::path& input) {
+  if (input == kStandardInput) return standard_input_file();
+  return is_path(input) ? input : collection_file(input.native());
+}
+
+bool holds_complex(const std::filesystem::path& input) {
+  return !input.empty() && holds_complex_numbers(file_of(input));
+}
+
+bool holds_complex(const MatrixSource& source) {
+  if (!source.structure) return holds_complex(source.path);
+  const std::vector<GalleryStructure>& known = gallery_structures();
+  return std::any_of(known.begin(), known.end(), [&](const GalleryStructure& structure) {
+    return structure.name == source.structure->name && structure.complex;
+  });
+}
+
+/// Throws `ConfigError` at the key of what is there for real matrices only.
+void check_complex(const Config& config) {
+  const ProblemConfig& named = config.problem;
+  const auto refuse_key = [&](bool given, std::string_view key) {
+    if (!given) return;
+    throw ConfigError(origin_of(config, key),
+                      fmt::format("{}: takes real matrices and blocks only", key));
+  };
+  refuse_key(named.transform != Transform::none, "problem.transform");
+  refuse_key(named.geometric_stiffness.has_value(), "problem.geometric_stiffness");
+  refuse_key(!named.near_null.empty(), "problem.near_null");
+  refuse_key(!named.coordinates.empty(), "problem.coordinates");
 }
 
 [[noreturn]] void refuse(const MatrixSource& source, const std::string& message) {
@@ -176,35 +212,54 @@ std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config) {
   return matrices;
 }
 
-Problem read_problem(HostContext& context, const Config& config, Problem begun,
-                     RemovedAsymmetry* removed) {
+bool is_complex(const Config& config) {
+  const ProblemConfig& named = config.problem;
+  return holds_complex(named.matrix) || (named.mass && holds_complex(*named.mass)) ||
+         (named.geometric_stiffness && holds_complex(*named.geometric_stiffness)) ||
+         holds_complex(named.constraints) || holds_complex(named.initial_guess) ||
+         holds_complex(named.near_null) || holds_complex(named.coordinates) ||
+         holds_complex(named.rhs.path);
+}
+
+template <Scalar T>
+HostProblem<T> read_problem(HostContext& context, const Config& config, HostProblem<T> begun,
+                            RemovedAsymmetry* removed) {
+  if constexpr (kComplex<T>) check_complex(config);
   return with_named_sources(config, [&] {
     const ProblemConfig& named = config.problem;
-    Problem problem = std::move(begun);
+    HostProblem<T> problem = std::move(begun);
     problem.normal_equations = uses_transpose(config);
     RemovedAsymmetry asymmetry;
     if (problem.A.whole() == nullptr) {
-      load_A(context, named, problem);
+      problem.A = load_matrix<T>(context, named.matrix, "problem.matrix", named.first_line);
+      detail::check_shape(problem.A.rows(), problem.A.cols(), problem.normal_equations);
+      if constexpr (RealScalar<T>) {
+        if (takes_laplacian(named)) take_laplacian(context, named, problem);
+      }
       asymmetry.matrix = symmetrize(context, named, ProblemPart::matrix, problem.A);
     }
     if (named.mass && !problem.B) {
-      problem.B = load_matrix(context, *named.mass, "problem.mass", named.first_line);
+      problem.B = load_matrix<T>(context, *named.mass, "problem.mass", named.first_line);
       asymmetry.mass = symmetrize(context, named, ProblemPart::mass, *problem.B);
     }
     if (named.geometric_stiffness) {
-      Matrix& geometric = problem.geometric_stiffness.emplace(load_matrix(
+      HostMatrix<T>& geometric = problem.geometric_stiffness.emplace(load_matrix<T>(
           context, *named.geometric_stiffness, "problem.geometric_stiffness", named.first_line));
       asymmetry.geometric_stiffness =
           symmetrize(context, named, ProblemPart::geometric_stiffness, geometric);
     }
     if (removed != nullptr) *removed = asymmetry;
-    problem.constraints = load_block(context, named.constraints, "problem.constraints");
-    problem.initial_guess = load_block(context, named.initial_guess, "problem.initial_guess");
-    load_near_null(context, named, problem);
+    problem.constraints = load_block<T>(context, named.constraints, "problem.constraints");
+    problem.initial_guess = load_block<T>(context, named.initial_guess, "problem.initial_guess");
+    if constexpr (RealScalar<T>) load_near_null(context, named, problem);
     const bool linear = !is_eigensolver(config.request.method);
     if (linear && problem.rhs.cols() == 0) problem.rhs = load_rhs(context, config, problem);
     return problem;
   });
 }
+
+template Problem read_problem(HostContext&, const Config&, Problem, RemovedAsymmetry*);
+template ComplexProblem read_problem(HostContext&, const Config&, ComplexProblem,
+                                     RemovedAsymmetry*);
 
 }  // namespace heddle::apps

@@ -9,13 +9,18 @@
 /// The matrices and blocks that a configuration names: loaded or generated, transformed, checked.
 namespace heddle::apps {
 
-/// The largest |a_ij − a_ji| that `symmetrize: average` has removed from the matrices, relative to
-/// their largest entries. None where it did not read a matrix.
+/// The largest |a_ij − conj(a_ji)| that `symmetrize: average` has removed from the matrices,
+/// relative to their largest entries. None where it did not read a matrix.
 struct RemovedAsymmetry {
   std::optional<double> matrix{};
   std::optional<double> mass{};
   std::optional<double> geometric_stiffness{};
 };
+
+/// Whether a matrix or block that `config` names is complex: its file says so, or its structure is.
+/// Fetches matrices of the collection that are missing. Throws as `collection_file` and
+/// `standard_input_file`.
+bool is_complex(const Config& config);
 
 /// Loads and transforms the matrices and blocks that `config` names. Throws `InputError` with the
 /// file name if a file cannot be read or does not fit. Throws `ConfigError` for errors of the
@@ -23,8 +28,11 @@ struct RemovedAsymmetry {
 /// beyond the order. Throws `OutOfMemory` if the right-hand sides do not fit in memory. `begun`: a
 /// problem with those matrices that have been made already. `removed`, if it is not null, receives
 /// what symmetrisation has changed.
-Problem read_problem(HostContext& context, const Config& config, Problem begun = {},
-                     RemovedAsymmetry* removed = nullptr);
+/// A complex T takes real matrices and blocks, too. It refuses keys whose data are real by
+/// `ConfigError`: transforms, geometric stiffness, near null vectors, coordinates.
+template <Scalar T>
+HostProblem<T> read_problem(HostContext& context, const Config& config, HostProblem<T> begun = {},
+                            RemovedAsymmetry* removed = nullptr);
 
 /// The matrices of `config` if processes may get their rows without the whole, see
 /// `detail::own_rows_of`.

@@ -73,8 +73,10 @@ Device choose_device(const Config& config, const std::shared_ptr<Processes>& pro
   }
 }
 
-ProblemFacts facts(Device& device, const Problem& input, const SolvePlan& plan) {
+template <Scalar T>
+ProblemFacts facts(Device& device, const HostProblem<T>& input, const SolvePlan& plan) {
   ProblemFacts problem;
+  problem.complex = kComplex<T>;
   problem.n = input.A.rows();
   problem.cols = input.A.cols();
   problem.nnz = input.A.nnz();
@@ -121,7 +123,8 @@ struct Run {
 
 /// Solves the problem with progress on stderr and in the files of the history. A signal ends the
 /// solve early. If memory runs out, the error also gives the estimated memory of the whole solve.
-Solution solve(Run& run, Device& device, Problem input, const SolvePlan& plan) {
+template <Scalar T>
+Solution solve(Run& run, Device& device, HostProblem<T> input, const SolvePlan& plan) {
   const Config& config = run.config;
   HistoryFiles history(run.files->directory(), config.output.history);
   const InterruptScope interrupt(config.request.checkpoint.file);
@@ -223,16 +226,16 @@ void add_frequencies(const Config& config, Solution& result) {
   for (const double lambda : result.eigenvalues) result.frequencies.push_back(frequency_of(lambda));
 }
 
-ExitCode carry_out(Run& run) {
+/// Loads the problem, whose matrices and blocks have entries of type T, plans its solve, and solves
+/// it.
+template <Scalar T>
+ExitCode carry_out(Run& run, Device& device) {
   Report& report = run.report;
-  run.progress.begin_stage("looking for a device");
-  Device device = choose_device(run.config, run.together.processes);
-  check_output_directory(run.config.output.directory);
-  check_json_file(run.line.json);
   run.progress.begin_stage("loading " + run.config.problem.matrix.describe());
   RemovedAsymmetry asymmetry;
-  Problem input =
-      read_problem(device.host(), run.config, rows_of_processes(run, device), &asymmetry);
+  HostProblem<T> begun;
+  if constexpr (RealScalar<T>) begun = rows_of_processes(run, device);
+  auto input = read_problem<T>(device.host(), run.config, std::move(begun), &asymmetry);
   Monitor checks;  // without `stop`: a signal ends the process until the solve begins
   checks.stage = [&](std::string_view stage) { run.progress.begin_stage(stage); };
   SolvePlan plan = with_named_sources(
@@ -269,6 +272,17 @@ ExitCode carry_out(Run& run) {
   report.seconds.total = seconds_since(run.start);
   report_results(run, device);
   return exit_code(report.result.status);
+}
+
+ExitCode carry_out(Run& run) {
+  const bool complex = is_complex(run.config);
+  DeviceChoice& choice = run.config.request.device;
+  if (complex && choice == DeviceChoice::automatic) choice = DeviceChoice::host;
+  run.progress.begin_stage("looking for a device");
+  Device device = choose_device(run.config, run.together.processes);
+  check_output_directory(run.config.output.directory);
+  check_json_file(run.line.json);
+  return complex ? carry_out<std::complex<double>>(run, device) : carry_out<double>(run, device);
 }
 
 /// Whether a run that cannot read its input would make a folder that nobody has asked for.

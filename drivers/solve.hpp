@@ -89,6 +89,8 @@ std::shared_ptr<Followers> followers(int size);
 /// unless the result is scaled.
 Solution run_keeping_vectors(Device& device, Problem problem, const SolvePlan& plan,
                              const Monitor& monitor);
+Solution run_keeping_vectors(Device& device, ComplexProblem problem, const SolvePlan& plan,
+                             const Monitor& monitor);
 
 /// The plan for runs with this checkpoint.
 SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkpoint);

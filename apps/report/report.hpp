@@ -18,6 +18,7 @@ struct ProblemFacts {
   Index n = 0;     ///< rows
   Index cols = 0;  ///< columns of A, different from n only with `transform: normal_equations`
   Index nnz = 0;
+  bool complex = false;                  ///< the problem has a complex matrix or block
   std::optional<Index> mass_nnz;         ///< of B; none if B = I
   std::optional<Index> geometric_nnz{};  ///< of K_g; none if no load factors are wanted
   /// The largest |a_ij − a_ji| of A, B and K_g relative to the largest entry, where (A + Aᵀ)/2 was

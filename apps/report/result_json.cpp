@@ -84,6 +84,7 @@ Json memory_json(const Report& report) {
 Json problem_json(const Config& config, const ProblemFacts& problem) {
   Json json = {
       {"matrix", config.problem.matrix.describe()}, {"n", problem.n}, {"nnz", problem.nnz}};
+  if (problem.complex) json["complex"] = true;
   if (uses_transpose(config)) json["cols"] = problem.cols;
   if (problem.mass_nnz) {
     json["mass"] = config.problem.mass->describe();

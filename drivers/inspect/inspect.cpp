@@ -13,7 +13,7 @@ void inspect_mass(HostContext& context, const Matrix& B, Facts& facts) {
   facts.diagonal_mass = is_diagonal(B.distributed_view());
   if (facts.infinite_eigenvalues) return;
   check_symmetric(context, ProblemPart::mass, B);
-  facts.infinite_eigenvalues = null_space_of_mass(context, B.view());
+  facts.infinite_eigenvalues = null_space_of_mass<double>(context, B.view());
 }
 
 /// Nothing is asked of a geometric stiffness but that it is symmetric and not zero.

@@ -27,16 +27,16 @@ constexpr double kPrinted = 1e-2;
   throw ProblemError(ProblemPart::mass, message);
 }
 
-using EigenMatrix = Eigen::SparseMatrix<double>;
-using EigenMap = Eigen::Map<const EigenMatrix>;
-using Factor = Eigen::SimplicialLDLT<EigenMatrix>;
+template <WideScalar W>
+using Factor = Eigen::SimplicialLDLT<Eigen::SparseMatrix<W>>;
 
-/// Names the first small or negative pivot of B = L D Lᵀ. Empty if there is none.
-std::string small_pivot(const Factor& factor, const Eigen::VectorXd& diagonal) {
+/// Names the first small or negative pivot of B = L D Lᴴ. Empty if there is none.
+template <WideScalar W>
+std::string small_pivot(const Factor<W>& factor, const Eigen::VectorXd& diagonal) {
   if (factor.info() != Eigen::Success) return "a zero pivot";
   for (int k = 0; k < diagonal.size(); ++k) {
     const int row = factor.permutationPinv().indices()[k];
-    const double pivot = factor.vectorD()[k];
+    const double pivot = real_part(factor.vectorD()[k]);
     if (!(pivot > kSmallPivot * diagonal[row])) {
       return fmt::format("the pivot {} in row {}", pivot, row + 1);
     }
@@ -44,15 +44,25 @@ std::string small_pivot(const Factor& factor, const Eigen::VectorXd& diagonal) {
   return {};
 }
 
+/// An entry in messages.
+template <WideScalar W>
+std::string number(W value) {
+  if constexpr (kComplex<W>) return fmt::format("{}{:+}i", value.real(), value.imag());
+  return fmt::format("{}", real_part(value));
+}
+
 /// The dimension of the null space of a B whose rows with a zero diagonal entry are zero. Throws
 /// `ProblemError` if B is indefinite. The inertia of B ∓ τD tells its eigenvalues near 0 from
 /// others (Sylvester's law of inertia).
-Index null_space_by_factors(CsrView<double, HostSpace> B) {
+template <WideScalar W>
+Index null_space_by_factors(CsrView<W, HostSpace> B) {
+  using EigenMatrix = Eigen::SparseMatrix<W>;
   const std::vector<int> offsets(B.row_offsets, B.row_offsets + B.rows + 1);
   const auto n = static_cast<int>(B.rows);
-  const EigenMap mapped(n, n, static_cast<Eigen::Index>(B.nnz), offsets.data(), B.columns,
-                        B.values);
-  const Eigen::VectorXd diagonal = EigenMatrix(mapped).diagonal();
+  const Eigen::Map<const EigenMatrix> mapped(
+      n, n, static_cast<Eigen::Index>(B.nnz), offsets.data(), B.columns,
+      B.values);  // the conjugate of B, which has its eigenvalues
+  const Eigen::VectorXd diagonal = EigenMatrix(mapped).diagonal().real();
   const Eigen::VectorXd unit = (diagonal.array() == 0).cast<double>();  // fills the zero rows
   const auto zero_rows = static_cast<Index>(unit.sum());
   const auto plus_diagonal = [&](const Eigen::VectorXd& added) {
@@ -62,14 +72,14 @@ Index null_space_by_factors(CsrView<double, HostSpace> B) {
     return EigenMatrix(EigenMatrix(mapped) + D);
   };
   const Eigen::VectorXd filled = diagonal + unit;
-  const std::string small = small_pivot(Factor(plus_diagonal(unit)), filled);
+  const std::string small = small_pivot<W>(Factor<W>(plus_diagonal(unit)), filled);
   if (small.empty()) return zero_rows;
-  const Factor above(plus_diagonal(unit + kZero * diagonal));
-  if (above.info() != Eigen::Success || above.vectorD().minCoeff() <= 0) {
+  const Factor<W> above(plus_diagonal(unit + kZero * diagonal));
+  if (above.info() != Eigen::Success || above.vectorD().real().minCoeff() <= 0) {
     refuse_mass("the mass matrix is not positive definite: its factorisation meets " + small);
   }
-  const Factor below(plus_diagonal(unit - kZero * diagonal));
-  return zero_rows + static_cast<Index>((below.vectorD().array() < 0).count());
+  const Factor<W> below(plus_diagonal(unit - kZero * diagonal));
+  return zero_rows + static_cast<Index>((below.vectorD().real().array() < 0).count());
 }
 
 }  // namespace
@@ -105,9 +115,6 @@ void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A) {
 }
 
 void check_symmetric(HostContext& context, ProblemPart part, const ComplexMatrix& A) {
-  const auto number = [](std::complex<double> z) {
-    return fmt::format("{}{:+}i", z.real(), z.imag());
-  };
   for (const auto& pair : find_asymmetry(context, A.view(), kSymmetryTolerance)) {
     if (pair.row == pair.col) {
       throw ProblemError(
@@ -127,37 +134,9 @@ void check_symmetric(HostContext& context, ProblemPart part, const ComplexMatrix
   }
 }
 
-void check_hermitian_mass(CsrView<std::complex<double>, HostSpace> B) {
-  std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // of the diagonal
-  for (Index i = 0; i < B.rows; ++i) {
-    double diagonal = 0;
-    for (Index k = B.row_offsets[i]; k < B.row_offsets[i + 1]; ++k) {
-      if (B.columns[k] == i) diagonal = B.values[k].real();
-    }
-    if (!(diagonal > 0)) {
-      refuse_mass(
-          fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, {0}) is {1}",
-                      i + 1, diagonal));
-    }
-    root[static_cast<std::size_t>(i)] = std::sqrt(diagonal);
-  }
-  constexpr double kRounding = 1 + 8 * std::numeric_limits<double>::epsilon();
-  for (Index i = 0; i < B.rows; ++i) {
-    const double root_i = root[static_cast<std::size_t>(i)];
-    for (Index k = B.row_offsets[i]; k < B.row_offsets[i + 1]; ++k) {
-      const double root_j = root[static_cast<std::size_t>(B.columns[k])];
-      const double size = std::abs(B.values[k]);
-      if (size / root_i <= root_j * kRounding) continue;
-      refuse_mass(fmt::format(
-          "the mass matrix is not positive definite: entry ({}, {}) has the size {}, more than its "
-          "diagonal entries {} and {} allow",
-          i + 1, B.columns[k] + 1, size, root_i * root_i, root_j * root_j));
-    }
-  }
-}
-
-Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
-  if (std::all_of(B.values, B.values + B.nnz, [](double value) { return value == 0; })) {
+template <WideScalar W>
+Index null_space_of_mass(HostContext& context, CsrView<W, HostSpace> B) {
+  if (std::all_of(B.values, B.values + B.nnz, [](W value) { return value == W{}; })) {
     refuse_mass("the mass matrix is zero, so no eigenvalue is finite");
   }
   std::vector<double> root(static_cast<std::size_t>(B.rows), 0);  // square roots of the diagonal
@@ -168,8 +147,9 @@ Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
       }
     }
   };
-  for_each_entry([&](std::size_t i, std::size_t j, double value) {
+  for_each_entry([&](std::size_t i, std::size_t j, W entry) {
     if (i != j) return;
+    const double value = real_part(entry);
     if (value < 0) {
       refuse_mass(
           fmt::format("the mass matrix is not positive definite: diagonal entry ({0}, "
@@ -179,16 +159,16 @@ Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
     root[i] = std::sqrt(value);
   });
   constexpr double kRounding = 1 + 8 * std::numeric_limits<double>::epsilon();
-  for_each_entry([&](std::size_t i, std::size_t j, double value) {
-    if (i == j || value == 0) return;
+  for_each_entry([&](std::size_t i, std::size_t j, W value) {
+    if (i == j || value == W{}) return;
     if (root[i] > 0 && std::abs(value) / root[i] <= root[j] * kRounding) return;
     refuse_mass(
         fmt::format("the mass matrix is not positive definite: entry ({}, {}) is {}, "
                     "more than its diagonal entries {} and {} allow",
-                    i + 1, j + 1, value, root[i] * root[i], root[j] * root[j]));
+                    i + 1, j + 1, number(value), root[i] * root[i], root[j] * root[j]));
   });
   if (B.rows <= kFactorizedOrder) return null_space_by_factors(B);
-  const SpectrumBounds bounds = lanczos_bounds<double>(context, B);
+  const SpectrumBounds bounds = lanczos_bounds<W>(context, B);
   constexpr double kNegative = 100 * std::numeric_limits<double>::epsilon();
   if (bounds.smallest_ritz < -kNegative * bounds.largest_ritz) {
     refuse_mass(fmt::format("the mass matrix is not positive definite: x'Bx = {} for some unit x",
@@ -196,5 +176,8 @@ Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B) {
   }
   return std::count(root.begin(), root.end(), 0.0);
 }
+
+template Index null_space_of_mass(HostContext&, CsrView<double, HostSpace>);
+template Index null_space_of_mass(HostContext&, CsrView<std::complex<double>, HostSpace>);
 
 }  // namespace heddle::detail

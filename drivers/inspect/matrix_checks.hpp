@@ -26,15 +26,13 @@ void check_shape(Index rows, Index cols, bool normal_equations);
 void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A);
 void check_symmetric(HostContext& context, ProblemPart part, const ComplexMatrix& A);
 
-/// Checks the necessary conditions b_ii > 0 and |b_ij|² ≤ b_ii b_jj of a Hermitian positive
-/// definite B. An indefinite B that passes is found out by the solve (`SolveStatus::indefinite`).
-void check_hermitian_mass(CsrView<std::complex<double>, HostSpace> B);
-
-/// The dimension of the null space of a symmetric B that may be positive semidefinite. Checks the
-/// necessary conditions b_ii ≥ 0 and b_ij² ≤ b_ii b_jj. Up to order 20000, a sparse factorisation
-/// then decides. Eigenvalues of D^(−1/2) B D^(−1/2) below 1e-12 in size, with the diagonal D of B,
-/// count as 0. Above that order, a negative Ritz value rejects B, and only rows that are zero
-/// count. An indefinite B that passes may be detected by the solve (`SolveStatus::indefinite`).
-Index null_space_of_mass(HostContext& context, CsrView<double, HostSpace> B);
+/// The dimension of the null space of a symmetric or Hermitian B that may be positive semidefinite.
+/// Checks the necessary conditions b_ii ≥ 0 and |b_ij|² ≤ b_ii b_jj. Up to order 20000, a sparse
+/// factorisation then decides. Eigenvalues of D^(−1/2) B D^(−1/2) below 1e-12 in size, with the
+/// diagonal D of B, count as 0. Above that order, a negative Ritz value rejects B, and only rows
+/// that are zero count. An indefinite B that passes may be detected by the solve
+/// (`SolveStatus::indefinite`).
+template <WideScalar W>
+Index null_space_of_mass(HostContext& context, CsrView<W, HostSpace> B);
 
 }  // namespace heddle::detail

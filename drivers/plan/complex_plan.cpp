@@ -21,23 +21,55 @@ void check_part(ProblemPart part, bool given, std::string_view what) {
   if (given) throw ProblemError(part, fmt::format("{} real matrices only", what));
 }
 
+/// Refuses what is there for real matrices only, and can be told without the method.
+void check_asked(const Machine& machine, const ComplexProblem& problem, const Request& request) {
+  if (machine.on_gpu) refuse("device", "cuda solves problems with");
+  if (machine.processes > 1) {
+    throw InvalidArgument("several processes solve problems with real matrices only");
+  }
+  check_part(ProblemPart::matrix, problem.normal_equations,
+             "singular values and least squares are those of");
+  check_part(ProblemPart::geometric_stiffness, problem.geometric_stiffness.has_value(),
+             "load factors are those of");
+  check_part(ProblemPart::coordinates, problem.coordinates.cols() > 0,
+             "positions of nodes serve preconditioners of");
+  check_part(ProblemPart::near_null, problem.near_null.cols() > 0,
+             "near null vectors serve preconditioners of");
+  if (request.sigma) refuse("sigma", "pairs nearest to a number are found for");
+  if (request.interval) refuse("interval", "all pairs of an interval are found for");
+  if (request.precision != Precision::full) refuse("precision", "single and mixed are there for");
+  if (asks_for_lower(request.preconditioner.precision)) {
+    refuse("preconditioner.precision", "lower precision is there for");
+  }
+  if (request.project_rhs) refuse("project_rhs", "null vectors are known of");
+  if (request.reorder != RowOrder::automatic && request.reorder != RowOrder::none) {
+    refuse("reorder", "rows are reordered of");
+  }
+}
+
+void check_preconditioner(const PreconditionerPlan& plan) {
+  if (plan.kind == nullptr || plan.kind->complex_maker) return;
+  throw RequestError("preconditioner.type",
+                     fmt::format(": {} takes real matrices only; jacobi, chebyshev and none take "
+                                 "complex ones",
+                                 plan.kind->name));
+}
+
 /// The facts that can be told without the method, and the checks that read no entry.
 Facts facts_about(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                   const Request& request) {
   Facts facts = shape_of(problem, machine.processes);
   facts.complex = true;
-  check_part(ProblemPart::geometric_stiffness, facts.buckling, "load factors are those of");
-  check_part(ProblemPart::coordinates, problem.coordinates.cols() > 0,
-             "positions of nodes serve preconditioners of");
-  check_part(ProblemPart::near_null, problem.near_null.cols() > 0,
-             "near null vectors serve preconditioners of");
   if (request.method != Method::automatic) check_kind(facts, request, false);
   check_shapes(facts);
   if (facts.A.stored) check_symmetric(host, ProblemPart::matrix, problem.A);
   if (facts.B.given && facts.B.stored) {
     facts.diagonal_mass = is_diagonal(problem.B->view());
     check_symmetric(host, ProblemPart::mass, *problem.B);
-    check_hermitian_mass(problem.B->view());
+    if (null_space_of_mass(host, problem.B->view()) > 0) {
+      throw ProblemError(ProblemPart::mass,
+                         "the mass matrix is singular, which goes with real matrices only");
+    }
   }
   facts.infinite_eigenvalues = 0;
   return facts;
@@ -53,36 +85,9 @@ FactorCost factor_cost(HostContext& host, const ComplexProblem& problem) {
 
 }  // namespace
 
-void check_complex(const Machine& machine, const Facts& facts, const Request& request,
-                   const PreconditionerPlan& plan) {
-  if (machine.on_gpu) refuse("device", "cuda solves problems with");
-  if (machine.processes > 1) {
-    throw InvalidArgument("several processes solve problems with real matrices only");
-  }
-  if (facts.normal_equations) {
-    throw ProblemError(ProblemPart::matrix,
-                       "singular values and least squares are there for real matrices only");
-  }
-  if (request.sigma) refuse("sigma", "pairs nearest to a number are found for");
-  if (request.interval) refuse("interval", "all pairs of an interval are found for");
-  if (request.precision != Precision::full) refuse("precision", "single and mixed are there for");
-  if (asks_for_lower(request.preconditioner.precision)) {
-    refuse("preconditioner.precision", "lower precision is there for");
-  }
-  if (request.project_rhs) refuse("project_rhs", "null vectors are known of");
-  if (request.reorder != RowOrder::automatic && request.reorder != RowOrder::none) {
-    refuse("reorder", "rows are reordered of");
-  }
-  if (plan.kind != nullptr && !plan.kind->complex_maker) {
-    refuse("preconditioner.type",
-           fmt::format("{} takes real matrices; jacobi, chebyshev and none take complex ones, too: "
-                       "it takes",
-                       plan.kind->name));
-  }
-}
-
 SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                     const Request& asked) {
+  check_asked(machine, problem, asked);
   const Request request = with_pairs(asked, problem.rhs.cols() > 0);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request), .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;
@@ -94,7 +99,7 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProb
   plan.method_reason = choice.reason;
   plan.stages = stages_of(choice, facts, machine.on_gpu);
   const StagePlan& first = plan.stages.front();
-  check_complex(machine, facts, first.request, first.preconditioner);
+  check_preconditioner(first.preconditioner);
   check_found(machine, facts, first.request, first.preconditioner);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
   check_memory(plan.memory, first.request, machine);

@@ -10,15 +10,11 @@
 namespace heddle::detail {
 
 /// As `make_plan` of a real problem. Rows keep their order, nothing is scaled, no null vectors are
-/// looked for, and no eigenvalues are counted. Throws also for what `check_complex` refuses.
+/// looked for, and no eigenvalues are counted. Throws also
+/// for what is there for real matrices only: GPUs, several processes, singular values, least
+/// squares, load factors, pairs inside the spectrum, precisions below double, orders of rows, null
+/// vectors, and preconditioners without a form for complex matrices.
 SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                     const Request& request);
-
-/// Throws `RequestError` or `ProblemError` for what is there for real matrices only: GPUs, several
-/// processes, singular values, least squares, load factors, pairs inside the spectrum, counts,
-/// other precisions, orders of rows, null vectors, and preconditioners without a form for complex
-/// matrices. The method of `request` has been chosen, and `plan` is its preconditioner.
-void check_complex(const Machine& machine, const Facts& facts, const Request& request,
-                   const PreconditionerPlan& plan);
 
 }  // namespace heddle::detail

@@ -56,6 +56,11 @@ Solution run(Device& device, ComplexProblem problem, const SolvePlan& plan,
       });
 }
 
+Solution detail::run_keeping_vectors(Device& device, ComplexProblem problem, const SolvePlan& plan,
+                                     const Monitor& monitor) {
+  return run(device, std::move(problem), plan, monitor);
+}
+
 Solution solve(Device& device, ComplexProblem problem, const Request& request,
                const Monitor& monitor) {
   const SolvePlan planned = plan(device, problem, request, monitor);

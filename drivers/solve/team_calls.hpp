@@ -33,8 +33,9 @@ std::optional<Problem> own_rows_of(Device& device, const NamedMatrices& matrices
                                    const Request& request);
 
 /// `rows` rows, from row `first` on, of right-hand sides as in `NamedMatrices`.
-Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed, Index first,
-                    Index rows);
+template <Scalar T>
+HostBlock<T> generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed,
+                           Index first, Index rows);
 
 /// Vectors that are taken part by part.
 using VectorSource =

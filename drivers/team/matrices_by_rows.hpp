@@ -25,8 +25,9 @@ struct MatricesByRows {
 
 /// `rows` rows, from row `first` on, of `random` columns or, if that is 0, of `ones` columns, as in
 /// `MatricesByRows`.
-Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed, Index first,
-                    Index rows);
+template <Scalar T>
+HostBlock<T> generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed,
+                           Index first, Index rows);
 
 /// Whether several `processes` may get the matrices by rows, and solve with them by `request`. What
 /// is asked of a whole matrix must be known without it, or be found by parts: that A is symmetric

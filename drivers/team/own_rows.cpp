@@ -185,19 +185,23 @@ bool set_mass(HostContext& team, const RowSource& source, Problem& problem,
 
 }  // namespace
 
-Block generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed, Index first,
-                    Index rows) {
+template <Scalar T>
+HostBlock<T> generated_rhs(HostContext& context, Index random, Index ones, std::uint64_t seed,
+                           Index first, Index rows) {
   const Index columns = random > 0 ? random : ones;
-  require_host_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
+  require_host_memory(static_cast<double>(rows) * static_cast<double>(columns) * sizeof(T),
                       kFewerRightHandSides);
-  MultiVector<double, HostSpace> R(context, rows, columns);
+  MultiVector<T, HostSpace> R(context, rows, columns);
   if (random > 0) {
-    fill_random<double>(context, seed, 0, R.view(), first);
+    fill_random<T>(context, seed, 0, R.view(), first);
   } else {
-    for (Index i = 0; i < rows; ++i) std::fill_n(&R.view()(i, 0), columns, 1.0);
+    for (Index i = 0; i < rows; ++i) std::fill_n(&R.view()(i, 0), columns, T{1});
   }
-  return Block(std::move(R));
+  return HostBlock<T>(std::move(R));
 }
+
+template Block generated_rhs(HostContext&, Index, Index, std::uint64_t, Index, Index);
+template ComplexBlock generated_rhs(HostContext&, Index, Index, std::uint64_t, Index, Index);
 
 bool suits_own_rows(const MatricesByRows& matrices, const Request& request, int processes) {
   if (processes == 1 || request.distribution == Distribution::metis) return false;
@@ -225,8 +229,8 @@ std::optional<Problem> own_rows(HostContext& team, const MatricesByRows& matrice
   if (!scaling_of(problem, facts, request, {}).changes_nothing()) return std::nullopt;
   if (matrices.random_rhs + matrices.ones_rhs > 0) {
     const RowRange own = row_range(problem.A.distributed_view());
-    problem.rhs = generated_rhs(team, matrices.random_rhs, matrices.ones_rhs, request.seed,
-                                own.first, own.local);
+    problem.rhs = generated_rhs<double>(team, matrices.random_rhs, matrices.ones_rhs, request.seed,
+                                        own.first, own.local);
   }
   return problem;
 }

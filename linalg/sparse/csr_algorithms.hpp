@@ -113,13 +113,13 @@ HostCsrMatrix<T> graph_laplacian(HostContext& context, CsrView<T, HostSpace> A,
                                  const LaplacianOptions& options = {},
                                  std::vector<double>* degrees = nullptr);
 
-/// (A + Aᵀ)/2, symmetric to the bit. Entries not stored count as 0. Throws `InvalidArgument` if A
-/// is not square.
+/// (A + Aᴴ)/2, symmetric or Hermitian to the bit. Entries not stored count as 0. Throws
+/// `InvalidArgument` if A is not square.
 template <Scalar T>
 HostCsrMatrix<T> symmetric_part(HostContext& context, CsrView<T, HostSpace> A);
 
-/// The largest |a_ij − a_ji| of A relative to its largest finite entry, 0 for a symmetric A. Throws
-/// `InvalidArgument` if A is not square.
+/// The largest |a_ij − conj(a_ji)| of A relative to its largest finite entry, 0 for a Hermitian A.
+/// Throws `InvalidArgument` if A is not square.
 template <Scalar T>
 double relative_asymmetry(HostContext& context, CsrView<T, HostSpace> A);
 

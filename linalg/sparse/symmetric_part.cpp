@@ -21,9 +21,9 @@ HostCsrMatrix<T> symmetric_part(HostContext& context, CsrView<T, HostSpace> A) {
       .assemble(pieces.count(), [&](Index piece, auto emit) {
         for (Index row = pieces.begin(piece); row < pieces.end(piece); ++row) {
           for (Index k = A.row_offsets[row]; k < A.row_offsets[row + 1]; ++k) {
-            const T half = A.values[k] / 2;
+            const T half = A.values[k] / RealOf<T>{2};
             emit(row, A.columns[k], half);
-            emit(A.columns[k], row, half);
+            emit(A.columns[k], row, conjugate(half));
           }
         }
       });
@@ -33,12 +33,12 @@ template <Scalar T>
 double relative_asymmetry(HostContext& context, CsrView<T, HostSpace> A) {
   double largest = 0;
   for (Index k = 0; k < A.nnz; ++k) {
-    const double size = std::abs(static_cast<double>(A.values[k]));
+    const double size = static_cast<double>(std::abs(A.values[k]));
     if (std::isfinite(size)) largest = std::max(largest, size);
   }
   double difference = 0;
-  for (const Asymmetry& pair : find_asymmetry(context, A, 0)) {
-    difference = std::abs(pair.value - pair.transposed);
+  for (const auto& pair : find_asymmetry(context, A, 0)) {
+    difference = std::abs(pair.value - conjugate(pair.transposed));
   }
   return difference == 0 ? 0 : difference / largest;
 }
@@ -46,7 +46,7 @@ double relative_asymmetry(HostContext& context, CsrView<T, HostSpace> A) {
 #define HEDDLE_INSTANTIATE(T)                                                    \
   template HostCsrMatrix<T> symmetric_part(HostContext&, CsrView<T, HostSpace>); \
   template double relative_asymmetry(HostContext&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -202,8 +202,10 @@ TEST(OwnRows, HaveTheRightHandSidesOfTheWhole) {
   HostContext context(1);
   for (const MatricesByRows& asked :
        {MatricesByRows{.random_rhs = 3}, MatricesByRows{.ones_rhs = 2}}) {
-    const Block whole = detail::generated_rhs(context, asked.random_rhs, asked.ones_rhs, 7, 0, 50);
-    const Block part = detail::generated_rhs(context, asked.random_rhs, asked.ones_rhs, 7, 20, 13);
+    const Block whole =
+        detail::generated_rhs<double>(context, asked.random_rhs, asked.ones_rhs, 7, 0, 50);
+    const Block part =
+        detail::generated_rhs<double>(context, asked.random_rhs, asked.ones_rhs, 7, 20, 13);
     ASSERT_EQ(part.rows(), 13);
     ASSERT_EQ(part.cols(), whole.cols());
     for (Index i = 0; i < 13; ++i) {

@@ -50,13 +50,11 @@ class RowOrderSolveTest : public testing::Test {
   }
 
   static Eigen::VectorXd vector(const Solution& solution, Index j) {
-    return std::visit(
-        [j](const auto& X) {
-          Eigen::VectorXd x(X.rows());
-          for (Index i = 0; i < X.rows(); ++i) x[i] = static_cast<double>(X.view()(i, j));
-          return x;
-        },
-        solution.vectors);
+    return detail::visit_real(solution.vectors, [j](const auto& X) {
+      Eigen::VectorXd x(X.rows());
+      for (Index i = 0; i < X.rows(); ++i) x[i] = static_cast<double>(X.view()(i, j));
+      return x;
+    });
   }
 
   HostContext context{2};
