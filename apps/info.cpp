@@ -35,16 +35,17 @@ std::string generators_text() {
 }
 
 /// The matrix of an argument, whose name on the command line is `name`.
-HostCsrMatrix<double> load(HostContext& context, const InfoCommandLine& arguments,
-                           const std::string& argument, const char* name) {
+template <WideScalar W>
+HostCsrMatrix<W> load(HostContext& context, const InfoCommandLine& arguments,
+                      const std::string& argument, const char* name) {
   return read_input(argument, name, [&](const std::filesystem::path& path) {
-    return detail::load_matrix(context, path.string(), arguments.first_line);
+    return detail::load_matrix<W>(context, path.string(), arguments.first_line);
   });
 }
 
-HostCsrMatrix<double> load_transformed(HostContext& context, const InfoCommandLine& arguments) {
-  HostCsrMatrix<double> A = load(context, arguments, arguments.matrix, "MATRIX");
-  if (arguments.transform == "none") return A;
+/// The Laplacian of the graph of A.
+HostCsrMatrix<double> laplacian(HostContext& context, const InfoCommandLine& arguments,
+                                const HostCsrMatrix<double>& A) {
   if (A.rows() != A.cols()) {
     throw InvalidArgument(
         fmt::format("{}: a Laplacian needs a square matrix, this one has {} rows and {} columns",
@@ -72,10 +73,24 @@ Block coordinates_of(HostContext& context, const InfoCommandLine& arguments) {
   return Block(node_coordinates(context, detail::parse_generator(arguments.matrix)));
 }
 
-std::string answer(const InfoCommandLine& arguments) {
-  if (arguments.list_generators) return generators_text();
+/// The levels that multigrid makes of A.
+std::vector<OperatorLevel> levels_of(HostContext& context, const InfoCommandLine& arguments,
+                                     const std::string& name, const HostCsrMatrix<double>& A) {
+  const CsrView<double, HostSpace> view = A.view();
+  const auto offsets = static_cast<std::size_t>(view.rows + 1);
+  const auto entries = static_cast<std::size_t>(view.nnz);
+  const Matrix borrowed(view.rows, view.cols, std::span(view.row_offsets, offsets),
+                        {view.columns, entries}, std::span(view.values, entries));
+  return inspect_levels(context, name, borrowed, coordinates_of(context, arguments));
+}
+
+template <WideScalar W>
+std::string report_on(const InfoCommandLine& arguments) {
   HostContext context;
-  HostCsrMatrix<double> A = load_transformed(context, arguments);
+  HostCsrMatrix<W> A = load<W>(context, arguments, arguments.matrix, "MATRIX");
+  if constexpr (RealScalar<W>) {
+    if (arguments.transform != "none") A = laplacian(context, arguments, A);
+  }
   const std::string name = arguments.transform == "none"
                                ? arguments.matrix
                                : fmt::format("{} of {}", arguments.transform, arguments.matrix);
@@ -84,21 +99,38 @@ std::string answer(const InfoCommandLine& arguments) {
   MatrixReport report = inspect(context, name, std::as_const(A).view(), widths);
   std::optional<PencilReport> pencil;
   if (!arguments.mass.empty()) {
-    const HostCsrMatrix<double> M = load(context, arguments, arguments.mass, "--mass");
-    pencil = inspect_pencil(context, name, std::as_const(A).view(), arguments.mass, M.view());
+    const HostCsrMatrix<W> M = load<W>(context, arguments, arguments.mass, "--mass");
+    pencil = inspect_pencil<W>(context, name, std::as_const(A).view(), arguments.mass, M.view());
   }
-  if (arguments.multigrid) {
-    const CsrView<double, HostSpace> view = std::as_const(A).view();
-    const auto offsets = static_cast<std::size_t>(view.rows + 1);
-    const auto entries = static_cast<std::size_t>(view.nnz);
-    const Matrix borrowed(view.rows, view.cols, std::span(view.row_offsets, offsets),
-                          {view.columns, entries}, std::span(view.values, entries));
-    report.levels = inspect_levels(context, name, borrowed, coordinates_of(context, arguments));
+  if constexpr (RealScalar<W>) {
+    if (arguments.multigrid) report.levels = levels_of(context, arguments, name, A);
   }
   if (arguments.spectrum) {
     report.spectrum = inspect_spectrum(context, name, std::move(A), arguments.bins);
   }
   return arguments.json.empty() ? to_text(report, pencil) : to_json(report, pencil);
+}
+
+bool is_complex(const std::string& argument) {
+  if (argument.empty()) return false;
+  if (detail::names_generator(argument)) {
+    return is_complex_structure(detail::parse_generator(argument).name);
+  }
+  return holds_complex_numbers(needed_file(argument));
+}
+
+std::string answer(const InfoCommandLine& arguments) {
+  if (arguments.list_generators) return generators_text();
+  if (!is_complex(arguments.matrix) && !is_complex(arguments.mass)) {
+    return report_on<double>(arguments);
+  }
+  if (arguments.transform != "none") {
+    throw InvalidArgument("--transform takes graphs with real weights, a matrix is complex");
+  }
+  if (arguments.multigrid) {
+    throw InvalidArgument("--multigrid takes real matrices, a matrix is complex");
+  }
+  return report_on<std::complex<double>>(arguments);
 }
 
 }  // namespace

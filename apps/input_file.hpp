@@ -17,6 +17,10 @@ bool is_path(const std::filesystem::path& input);
 /// or a matrix of the collection that was not fetched. Throws as `standard_input_file`.
 std::filesystem::path existing_file(const std::filesystem::path& input);
 
+/// As `existing_file`, but a matrix of the collection is fetched if it is missing. Throws as
+/// `collection_file`, too.
+std::filesystem::path needed_file(const std::filesystem::path& input);
+
 /// Returns read(path) for the file with the content of `input`. Standard input is read for
 /// `reader`, once (see `claim_standard_input`). A matrix of the collection is fetched if it is
 /// missing (see `collection_file`).

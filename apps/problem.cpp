@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <heddle/apps/input_file.hpp>
 #include <heddle/apps/problem.hpp>
@@ -122,22 +121,13 @@ std::optional<detail::NamedMatrices::Source> row_source(const MatrixSource& sour
   return source.path;
 }
 
-/// The path of a file with the content of `input`, which is read later.
-std::filesystem::path file_of(const std::filesystem::path& input) {
-  if (input == kStandardInput) return standard_input_file();
-  return is_path(input) ? input : collection_file(input.native());
-}
-
 bool holds_complex(const std::filesystem::path& input) {
-  return !input.empty() && holds_complex_numbers(file_of(input));
+  return !input.empty() && holds_complex_numbers(needed_file(input));
 }
 
 bool holds_complex(const MatrixSource& source) {
-  if (!source.structure) return holds_complex(source.path);
-  const std::vector<GalleryStructure>& known = gallery_structures();
-  return std::any_of(known.begin(), known.end(), [&](const GalleryStructure& structure) {
-    return structure.name == source.structure->name && structure.complex;
-  });
+  if (source.structure) return is_complex_structure(source.structure->name);
+  return holds_complex(source.path);
 }
 
 /// Throws `ConfigError` at the key of what is there for real matrices only.

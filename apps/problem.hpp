@@ -30,7 +30,7 @@ bool is_complex(const Config& config);
 /// what symmetrisation has changed.
 /// A complex T takes real matrices and blocks, too. It refuses keys whose data are real by
 /// `ConfigError`: transforms, geometric stiffness, near null vectors, coordinates.
-template <Scalar T>
+template <Scalar T = double>
 HostProblem<T> read_problem(HostContext& context, const Config& config, HostProblem<T> begun = {},
                             RemovedAsymmetry* removed = nullptr);
 

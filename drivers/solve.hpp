@@ -106,4 +106,8 @@ SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkp
 SpectralDensity spectral_density(Device& device, const Matrix& A,
                                  const SpectralDensityOptions& options = {});
 
+/// The same for a Hermitian A. Throws `RequestError` unless `device` is the host.
+SpectralDensity spectral_density(Device& device, const ComplexMatrix& A,
+                                 const SpectralDensityOptions& options = {});
+
 }  // namespace heddle

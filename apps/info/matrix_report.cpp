@@ -12,8 +12,6 @@
 namespace heddle::apps {
 namespace {
 
-using MatrixView = CsrView<double, HostSpace>;
-
 /// Steps of Lanczos' method for the ends of the spectrum.
 constexpr Index kSteps = 40;
 
@@ -30,7 +28,8 @@ DiagonalReport inspect_diagonal(std::span<const double> diagonal) {
 }
 
 /// The union of Gershgorin's discs on the real line: a_ii ± Σ_{j≠i} |a_ij|.
-SpectrumEnds gershgorin_bounds(const MatrixView& A, std::span<const double> diagonal) {
+template <WideScalar W>
+SpectrumEnds gershgorin_bounds(const CsrView<W, HostSpace>& A, std::span<const double> diagonal) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SpectrumEnds bounds{kInfinity, -kInfinity};
   for (Index i = 0; i < A.rows; ++i) {
@@ -45,18 +44,21 @@ SpectrumEnds gershgorin_bounds(const MatrixView& A, std::span<const double> diag
   return bounds;
 }
 
-void inspect_square(HostContext& context, const MatrixView& A, MatrixReport& report) {
-  const std::vector<Asymmetry> worst = find_asymmetry(context, A, 0);
+template <WideScalar W>
+void inspect_square(HostContext& context, const CsrView<W, HostSpace>& A, MatrixReport& report) {
+  const std::vector<AsymmetryOf<W>> worst = find_asymmetry(context, A, 0);
   report.symmetric = worst.empty();
-  if (!worst.empty()) report.asymmetry = worst.front();
+  for (const AsymmetryOf<W>& pair : worst) {
+    report.asymmetry = {pair.row, pair.col, pair.value, pair.transposed};
+  }
   if (A.rows == 0) return;
-  const Buffer<double, HostSpace> entries = extract_diagonal(context, A);
-  const std::span<const double> diagonal(entries.data(), entries.size());
+  const Buffer<W, HostSpace> entries = extract_diagonal(context, A);
+  std::vector<double> diagonal(entries.size());
+  std::transform(entries.data(), entries.data() + entries.size(), diagonal.begin(), real_part<W>);
   report.diagonal = inspect_diagonal(diagonal);
   if (!report.symmetric) return;
   report.gershgorin = gershgorin_bounds(A, diagonal);
-  const auto ends =
-      detail::lanczos_bounds<double>(context, DistributedCsrView<double, HostSpace>(A), kSteps);
+  const auto ends = detail::lanczos_bounds<W>(context, DistributedCsrView<W, HostSpace>(A), kSteps);
   report.ritz = SpectrumEnds{ends.smallest_ritz, ends.largest_ritz};
 }
 
@@ -74,10 +76,12 @@ std::string definiteness(const MatrixReport& report) {
                                        : "no negative eigenvalue was seen, which proves nothing";
 }
 
-MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
+template <WideScalar W>
+MatrixReport inspect(HostContext& context, std::string name, CsrView<W, HostSpace> A,
                      const std::vector<Index>& widths) {
   MatrixReport report;
   report.name = std::move(name);
+  report.complex = kComplex<W>;
   report.features = matrix_features(context, A);
   report.norm_1 = norm_1(context, A);
   for (Index k = 0; k < A.nnz; ++k) {
@@ -85,14 +89,22 @@ MatrixReport inspect(HostContext& context, std::string name, CsrView<double, Hos
   }
   if (A.rows == A.cols) inspect_square(context, A, report);
   if (widths.empty()) return report;
-  const SpmmPlan<double, HostContext> plan(context, A);
+  const SpmmPlan<W, HostContext> plan(context, A);
   for (const Index N : widths) {
-    const DeviceSpeed device;
-    const KernelChoice cuda = choose_by_model(report.features, N, sizeof(double), device);
-    report.kernels.push_back({N, plan.compulsory_bytes(N), std::string(plan.kernel(N)),
-                              plan.reason(N), std::string(cuda.kernel), cuda.reason});
+    KernelReport& kernel = report.kernels.emplace_back(
+        KernelReport{N, plan.compulsory_bytes(N), std::string(plan.kernel(N)), plan.reason(N)});
+    if constexpr (RealScalar<W>) {
+      const KernelChoice cuda = choose_by_model(report.features, N, sizeof(W), DeviceSpeed{});
+      kernel.cuda = cuda.kernel;
+      kernel.cuda_reason = cuda.reason;
+    }
   }
   return report;
 }
+
+template MatrixReport inspect(HostContext&, std::string, CsrView<double, HostSpace>,
+                              const std::vector<Index>&);
+template MatrixReport inspect(HostContext&, std::string, CsrView<std::complex<double>, HostSpace>,
+                              const std::vector<Index>&);
 
 }  // namespace heddle::apps

@@ -33,8 +33,8 @@ struct KernelReport {
   double compulsory_bytes = 0;  ///< of one product in double precision
   std::string host;             ///< kernel name
   std::string host_reason;
-  std::string cuda;
-  std::string cuda_reason;
+  std::string cuda{};  ///< empty if there is no kernel for such a matrix
+  std::string cuda_reason{};
 };
 
 /// Everything about one matrix.
@@ -42,9 +42,11 @@ struct MatrixReport {
   std::string name;
   MatrixFeatures features;
   double norm_1 = 0;
-  double largest_entry = 0;            ///< max |a_ij|
-  bool symmetric = false;              ///< to the bit
-  std::optional<Asymmetry> asymmetry;  ///< of a square matrix that is not symmetric: the worst pair
+  double largest_entry = 0;  ///< max |a_ij|
+  bool complex = false;      ///< whether the entries are complex
+  bool symmetric = false;    ///< to the bit; of a complex matrix: Hermitian
+  /// Of a square matrix that is not symmetric: the worst pair, with real numbers of a real matrix.
+  std::optional<AsymmetryOf<std::complex<double>>> asymmetry;
   std::optional<DiagonalReport> diagonal;  ///< of a square matrix with rows
   std::optional<SpectrumEnds> gershgorin;  ///< of a symmetric matrix with rows: contain it
   std::optional<SpectrumEnds> ritz;        ///< likewise: lie in it, near its ends
@@ -55,8 +57,9 @@ struct MatrixReport {
 
 /// Inspects A except for its density of eigenvalues and its levels. The report uses `name` for A.
 /// Without `widths` no kernels are looked for. Kernels of a GPU are chosen for the device of
-/// `DeviceSpeed`'s defaults.
-MatrixReport inspect(HostContext& context, std::string name, CsrView<double, HostSpace> A,
+/// `DeviceSpeed`'s defaults, and only for real matrices.
+template <WideScalar W>
+MatrixReport inspect(HostContext& context, std::string name, CsrView<W, HostSpace> A,
                      const std::vector<Index>& widths);
 
 /// What is known of the signs of the eigenvalues of a symmetric matrix with rows, in words.

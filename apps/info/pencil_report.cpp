@@ -3,30 +3,24 @@
 #include <algorithm>
 #include <heddle/apps/info/pencil_report.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <limits>
 
 namespace heddle::apps {
 namespace {
 
-using MatrixView = CsrView<double, HostSpace>;
+template <WideScalar W>
+using MatrixView = CsrView<W, HostSpace>;
 
-bool is_empty_row(const MatrixView& A, Index i) {
-  const double* const first = A.values + A.row_offsets[i];
-  const double* const last = A.values + A.row_offsets[i + 1];
-  return std::all_of(first, last, [](double value) { return value == 0; });
+template <WideScalar W>
+bool is_empty_row(const MatrixView<W>& A, Index i) {
+  return std::all_of(A.values + A.row_offsets[i], A.values + A.row_offsets[i + 1],
+                     [](W value) { return value == W{}; });
 }
 
-bool is_diagonal(const MatrixView& A) {
-  for (Index i = 0; i < A.rows; ++i) {
-    for (Index k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) {
-      if (A.columns[k] != i && A.values[k] != 0) return false;
-    }
-  }
-  return true;
-}
-
-void count_empty_rows(const MatrixView& K, const MatrixView& M, PencilReport& report) {
+template <WideScalar W>
+void count_empty_rows(const MatrixView<W>& K, const MatrixView<W>& M, PencilReport& report) {
   for (Index i = 0; i < M.rows; ++i) {
     if (!is_empty_row(M, i)) continue;
     if (report.massless++ == 0) report.first_massless = i;
@@ -36,14 +30,15 @@ void count_empty_rows(const MatrixView& K, const MatrixView& M, PencilReport& re
 }
 
 /// Rayleigh quotients of the unit vectors.
-SpectrumEnds quotients_of_diagonals(HostContext& context, const MatrixView& K,
-                                    const MatrixView& M) {
-  const Buffer<double, HostSpace> k = extract_diagonal(context, K);
-  const Buffer<double, HostSpace> m = extract_diagonal(context, M);
+template <WideScalar W>
+SpectrumEnds quotients_of_diagonals(HostContext& context, const MatrixView<W>& K,
+                                    const MatrixView<W>& M) {
+  const Buffer<W, HostSpace> k = extract_diagonal(context, K);
+  const Buffer<W, HostSpace> m = extract_diagonal(context, M);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SpectrumEnds ends{kInfinity, -kInfinity};
   for (std::size_t i = 0; i < k.size(); ++i) {
-    const double quotient = k.data()[i] / m.data()[i];
+    const double quotient = real_part(k.data()[i]) / real_part(m.data()[i]);
     ends.lower = std::min(ends.lower, quotient);
     ends.upper = std::max(ends.upper, quotient);
   }
@@ -58,8 +53,10 @@ bool may_be_definite(const MatrixReport& mass) {
 
 }  // namespace
 
-PencilReport inspect_pencil(HostContext& context, const std::string& stiffness, MatrixView K,
-                            const std::string& name, MatrixView M) {
+template <WideScalar W>
+PencilReport inspect_pencil(HostContext& context, const std::string& stiffness,
+                            CsrView<W, HostSpace> K, const std::string& name,
+                            CsrView<W, HostSpace> M) {
   if (K.rows != K.cols) {
     throw InvalidArgument(fmt::format("{}: a pencil needs a square matrix, this one is {} x {}",
                                       stiffness, K.rows, K.cols));
@@ -71,10 +68,16 @@ PencilReport inspect_pencil(HostContext& context, const std::string& stiffness, 
   PencilReport report;
   report.mass = inspect(context, name, M, {});
   report.diagonal = is_diagonal(M);
-  for (Index k = 0; k < M.nnz; ++k) report.sum += M.values[k];
+  for (Index k = 0; k < M.nnz; ++k) report.sum += real_part(M.values[k]);
   count_empty_rows(K, M, report);
   if (may_be_definite(report.mass)) report.quotients = quotients_of_diagonals(context, K, M);
   return report;
 }
+
+template PencilReport inspect_pencil(HostContext&, const std::string&, CsrView<double, HostSpace>,
+                                     const std::string&, CsrView<double, HostSpace>);
+template PencilReport inspect_pencil(HostContext&, const std::string&,
+                                     CsrView<std::complex<double>, HostSpace>, const std::string&,
+                                     CsrView<std::complex<double>, HostSpace>);
 
 }  // namespace heddle::apps

@@ -44,12 +44,16 @@ std::string entries_text(const MatrixFeatures& f) {
 std::string symmetry_text(const MatrixReport& report) {
   if (report.features.rows != report.features.cols) return "no, not square";
   if (report.symmetric) return "yes, to the last bit";
-  const Asymmetry& worst = *report.asymmetry;
-  const double apart = std::abs(worst.value - worst.transposed) / report.largest_entry;
+  const auto& worst = *report.asymmetry;
+  const double apart = std::abs(worst.value - std::conj(worst.transposed)) / report.largest_entry;
+  if (worst.row == worst.col) {
+    return fmt::format("no: entry ({0}, {0}) is {1}, not real", worst.row + 1,
+                       entry_text(worst.value, true));
+  }
   return fmt::format(
-      "no: entry ({}, {}) is {:.17g}, entry ({}, {}) is {:.17g}; {:.2g} of the largest entry apart",
-      worst.row + 1, worst.col + 1, worst.value, worst.col + 1, worst.row + 1, worst.transposed,
-      apart);
+      "no: entry ({}, {}) is {}, entry ({}, {}) is {}; {:.2g} of the largest entry apart",
+      worst.row + 1, worst.col + 1, entry_text(worst.value, report.complex), worst.col + 1,
+      worst.row + 1, entry_text(worst.transposed, report.complex), apart);
 }
 
 std::string diagonal_text(const DiagonalReport& diagonal) {
@@ -76,11 +80,17 @@ std::string rows_text(const MatrixFeatures& f) {
                      f.empty_rows == 0 ? "none empty" : fmt::format("{} empty", f.empty_rows));
 }
 
-std::string memory_text(const MatrixFeatures& f) {
+std::string memory_text(const MatrixReport& report) {
+  const MatrixFeatures& f = report.features;
   const auto bytes = [&f](std::size_t scalar) {
     return static_cast<double>(f.nnz) * static_cast<double>(scalar + sizeof(std::int32_t)) +
            static_cast<double>(f.rows + 1) * sizeof(std::int64_t);
   };
+  if (report.complex) {
+    return fmt::format("{} in double precision; {} a column of a double block",
+                       bytes_text(bytes(2 * sizeof(double))),
+                       bytes_text(static_cast<double>(f.cols) * 2 * sizeof(double)));
+  }
   return fmt::format("{} in double precision, {} in single; {} a column of a double block",
                      bytes_text(bytes(sizeof(double))), bytes_text(bytes(sizeof(float))),
                      bytes_text(static_cast<double>(f.cols) * sizeof(double)));
@@ -91,7 +101,8 @@ std::vector<Line> describe(const MatrixReport& report) {
   std::vector<Line> lines{{"matrix", report.name},
                           {"size", size_text(f)},
                           {"entries", entries_text(f)},
-                          {"symmetric", symmetry_text(report)}};
+                          {report.complex ? "Hermitian" : "symmetric", symmetry_text(report)}};
+  if (report.complex) lines.insert(lines.begin() + 1, {"numbers", "complex"});
   if (!report.symmetric && f.rows == f.cols) {
     lines.emplace_back("pattern", f.symmetric_pattern ? "symmetric" : "not symmetric");
   }
@@ -102,7 +113,7 @@ std::vector<Line> describe(const MatrixReport& report) {
   if (report.diagonal) lines.emplace_back("diagonal", diagonal_text(*report.diagonal));
   lines.emplace_back("norm", fmt::format("{:.6g} (largest column sum), largest entry {:.6g}",
                                          report.norm_1, report.largest_entry));
-  lines.emplace_back("memory", memory_text(f));
+  lines.emplace_back("memory", memory_text(report));
   return lines;
 }
 
@@ -120,11 +131,12 @@ std::vector<Line> describe(const PencilReport& pencil) {
   std::vector<Line> lines = describe(pencil.mass);
   lines.front().first = "mass";
   if (pencil.diagonal) lines.emplace_back("form", "diagonal");
-  lines.emplace_back(
-      "sum",
-      fmt::format("{:.6g} of all entries: the mass times the number of directions, where all "
-                  "rows are displacements",
-                  pencil.sum));
+  if (!pencil.mass.complex)
+    lines.emplace_back(
+        "sum",
+        fmt::format("{:.6g} of all entries: the mass times the number of directions, where all "
+                    "rows are displacements",
+                    pencil.sum));
   lines.emplace_back("massless", massless_text(pencil));
   if (!pencil.quotients) return lines;
   const auto [lower, upper] = *pencil.quotients;
@@ -182,6 +194,7 @@ void append_products(fmt::memory_buffer& text, const MatrixReport& report) {
       text, "SpMM with N columns on the host", report,
       [](const KernelReport& line) -> const std::string& { return line.host; },
       [](const KernelReport& line) -> const std::string& { return line.host_reason; });
+  if (report.complex) return;
   append_kernels(
       text, "SpMM with N columns on a GPU", report,
       [](const KernelReport& line) -> const std::string& { return line.cuda; },
@@ -191,10 +204,11 @@ void append_products(fmt::memory_buffer& text, const MatrixReport& report) {
 nlohmann::ordered_json kernels_json(const MatrixReport& report) {
   nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
   for (const KernelReport& line : report.kernels) {
-    kernels.push_back({{"N", line.N},
-                       {"compulsory_bytes", line.compulsory_bytes},
-                       {"host", {{"kernel", line.host}, {"reason", line.host_reason}}},
-                       {"cuda", {{"kernel", line.cuda}, {"reason", line.cuda_reason}}}});
+    nlohmann::ordered_json& kernel = kernels.emplace_back();
+    kernel = {{"N", line.N},
+              {"compulsory_bytes", line.compulsory_bytes},
+              {"host", {{"kernel", line.host}, {"reason", line.host_reason}}}};
+    if (!report.complex) kernel["cuda"] = {{"kernel", line.cuda}, {"reason", line.cuda_reason}};
   }
   return kernels;
 }
@@ -226,6 +240,12 @@ nlohmann::ordered_json spectrum_json(const SpectrumReport& spectrum) {
   return bins;
 }
 
+/// A number, or [real part, imaginary part] of a complex matrix.
+nlohmann::ordered_json entry_json(std::complex<double> value, bool complex) {
+  if (!complex) return value.real();
+  return {value.real(), value.imag()};
+}
+
 /// The report on a matrix without what follows on request.
 nlohmann::ordered_json matrix_json(const MatrixReport& report) {
   const MatrixFeatures& f = report.features;
@@ -233,7 +253,7 @@ nlohmann::ordered_json matrix_json(const MatrixReport& report) {
                               {"rows", f.rows},
                               {"cols", f.cols},
                               {"nnz", f.nnz},
-                              {"symmetric", report.symmetric},
+                              {report.complex ? "hermitian" : "symmetric", report.symmetric},
                               {"symmetric_pattern", f.symmetric_pattern},
                               {"norm_1", report.norm_1},
                               {"largest_entry", report.largest_entry},
@@ -258,11 +278,11 @@ nlohmann::ordered_json matrix_json(const MatrixReport& report) {
                               {"rows_within_128", f.rows_within_128},
                               {"values_are_floats", f.values_are_floats}};
   if (report.asymmetry) {
-    const Asymmetry& worst = *report.asymmetry;
+    const auto& worst = *report.asymmetry;
     json["asymmetry"] = {{"row", worst.row},
                          {"col", worst.col},
-                         {"value", worst.value},
-                         {"transposed", worst.transposed}};
+                         {"value", entry_json(worst.value, report.complex)},
+                         {"transposed", entry_json(worst.transposed, report.complex)}};
   }
   if (report.diagonal) {
     json["diagonal"] = {{"smallest", report.diagonal->smallest},
@@ -280,10 +300,10 @@ nlohmann::ordered_json matrix_json(const MatrixReport& report) {
 }
 
 nlohmann::ordered_json pencil_json(const PencilReport& pencil) {
-  nlohmann::ordered_json json{{"diagonal_mass", pencil.diagonal},
-                              {"sum_of_mass", pencil.sum},
-                              {"massless_rows", pencil.massless},
-                              {"empty_rows", pencil.empty}};
+  nlohmann::ordered_json json{{"diagonal_mass", pencil.diagonal}};
+  if (!pencil.mass.complex) json["sum_of_mass"] = pencil.sum;
+  json["massless_rows"] = pencil.massless;
+  json["empty_rows"] = pencil.empty;
   if (pencil.quotients) {
     const auto [lower, upper] = *pencil.quotients;
     json["quotients"] = {lower, upper};

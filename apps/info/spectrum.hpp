@@ -17,14 +17,18 @@ struct SpectrumReport {
   double edge(std::size_t k) const noexcept;
 };
 
+/// A number as text. The imaginary part is shown only if it is an entry of a complex matrix.
+std::string entry_text(std::complex<double> value, bool complex);
+
 /// The largest number of bins that the estimate can resolve. A bin is then about three times as
 /// wide as the resolution.
 inline constexpr Index kMaxBins = 100;
 
 /// Estimates the number of eigenvalues of A in each of `bins` (1 … `kMaxBins`) equal parts of its
 /// spectrum. Throws `InvalidArgument`, naming the matrix `name`, if A is not square, has no rows,
-/// or exceeds the tolerance `kSymmetryTolerance` for symmetry.
-SpectrumReport inspect_spectrum(HostContext& context, const std::string& name,
-                                HostCsrMatrix<double> A, Index bins);
+/// or is not symmetric, or Hermitian, to `kSymmetryTolerance`.
+template <WideScalar W>
+SpectrumReport inspect_spectrum(HostContext& context, const std::string& name, HostCsrMatrix<W> A,
+                                Index bins);
 
 }  // namespace heddle::apps

@@ -68,10 +68,15 @@ bool names_generator(const std::string& argument) {
   return argument.find(':') != std::string::npos || is_structure(argument);
 }
 
-HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument,
-                                  FirstLine first_line) {
-  if (names_generator(argument)) return generate<double>(context, parse_generator(argument));
-  return read_matrix<double>(context, argument, first_line);
+template <Scalar T>
+HostCsrMatrix<T> load_matrix(HostContext& context, const std::string& argument,
+                             FirstLine first_line) {
+  if (names_generator(argument)) return generate<T>(context, parse_generator(argument));
+  return read_matrix<T>(context, argument, first_line);
 }
+
+template HostCsrMatrix<double> load_matrix(HostContext&, const std::string&, FirstLine);
+template HostCsrMatrix<std::complex<double>> load_matrix(HostContext&, const std::string&,
+                                                         FirstLine);
 
 }  // namespace heddle::detail

@@ -25,7 +25,8 @@ bool names_generator(const std::string& argument);
 
 /// The matrix that `argument` names: a generated one if `names_generator`, else a file.
 /// Throws as `read_matrix`, `parse_generator` and `generate` do.
-HostCsrMatrix<double> load_matrix(HostContext& context, const std::string& argument,
-                                  FirstLine first_line = FirstLine::automatic);
+template <Scalar T = double>
+HostCsrMatrix<T> load_matrix(HostContext& context, const std::string& argument,
+                             FirstLine first_line = FirstLine::automatic);
 
 }  // namespace heddle::detail

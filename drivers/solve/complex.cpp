@@ -1,3 +1,5 @@
+#include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/place/place.hpp>
 #include <heddle/drivers/plan/complex_plan.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_placed.hpp>
@@ -77,6 +79,18 @@ Solution solve(const ComplexProblem& problem, const Request& request, const Moni
     solution.device_note = "auto: complex matrices are solved on the host";
   }
   return solution;
+}
+
+SpectralDensity spectral_density(Device& device, const ComplexMatrix& A,
+                                 const SpectralDensityOptions& options) {
+  detail::check_square(ProblemPart::matrix, A.rows(), A.cols());
+  if (A.is_stored()) detail::check_symmetric(device.host(), ProblemPart::matrix, A);
+  if (!device.is_host() || device.processes() > 1) {
+    throw RequestError("device", ": densities of complex matrices need one process on the host");
+  }
+  const detail::PlacedMatrix<Complex, HostContext> placed =
+      detail::place_matrix(device.host(), A, {});
+  return spectral_density(device.host(), *placed.product, options);
 }
 
 }  // namespace heddle

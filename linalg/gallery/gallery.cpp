@@ -257,6 +257,13 @@ const std::vector<GalleryStructure>& gallery_structures() {
   return structures;
 }
 
+bool is_complex_structure(std::string_view name) {
+  const std::vector<GalleryStructure>& known = gallery_structures();
+  return std::any_of(known.begin(), known.end(), [name](const GalleryStructure& structure) {
+    return structure.name == name && structure.complex;
+  });
+}
+
 template <Scalar T>
 HostCsrMatrix<T> generate(HostContext& context, const GallerySpec& spec, const RowWindow& window) {
   using Real = RealOf<T>;

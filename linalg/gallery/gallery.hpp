@@ -53,6 +53,9 @@ struct GalleryStructure {
 /// definite.
 const std::vector<GalleryStructure>& gallery_structures();
 
+/// Whether `name` is a structure with complex entries.
+bool is_complex_structure(std::string_view name);
+
 /// The rows in `window` of the matrix that `spec` describes, with all columns. Equal specs give the
 /// same bits for every number of threads and for every window that contains a row. Only the rows of
 /// the window are in memory, and in addition 8 bytes per row of the whole matrix for trefethen and

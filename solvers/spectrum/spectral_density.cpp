@@ -4,6 +4,7 @@
 #include <cmath>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/spectrum/chebyshev_series.hpp>
@@ -106,8 +107,8 @@ std::vector<double> all_moments(Ctx& context, LinearOperator<T, Ctx>& A,
 /// Whether moments are, up to rounding, possible for a spectrum within the interval.
 template <Scalar T>
 bool within(const std::vector<double>& moments, Index degree) {
-  const double rounding =
-      static_cast<double>(degree * degree) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double rounding = static_cast<double>(degree * degree) *
+                          static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   return std::all_of(moments.begin(), moments.end(), [&](double moment) {
     return !(std::abs(moment) > 1.01 + rounding);  // NaN counts as possible
   });
@@ -181,7 +182,7 @@ SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
   check(A, options);
   const Index n = A.row_range().global;
   const detail::SpectrumBounds ends = detail::lanczos_bounds(context, A, kEndSteps);
-  const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double epsilon = static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   detail::ChebyshevInterval interval =
       around(std::max(ends.lower, ends.smallest_ritz - ends.smallest_residual),
              std::min(ends.upper, ends.largest_ritz + ends.largest_residual), kMargin, epsilon);
@@ -201,7 +202,7 @@ SpectralDensity spectral_density(Ctx& context, LinearOperator<T, Ctx>& A,
 #define HEDDLE_INSTANTIATE(T, Ctx)                                         \
   template SpectralDensity spectral_density(Ctx&, LinearOperator<T, Ctx>&, \
                                             const SpectralDensityOptions&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

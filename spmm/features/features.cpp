@@ -231,14 +231,14 @@ TileCount count_tiles(const Pattern& A, const RowTiles& tiles, DistinctCounter& 
 template <class T>
 bool are_floats(const HostContext& context, const T* values, Index count) {
   if constexpr (std::is_same_v<T, float>) return true;
+  using Float = std::conditional_t<kComplex<T>, std::complex<float>, float>;
   constexpr Index kPiece = 65536;
   const Index pieces = (count + kPiece - 1) / kPiece;
   std::vector<char> differ(static_cast<std::size_t>(pieces));
   parallel_for(context.threads(), pieces, [&](Index piece) {
     const T* const end = values + std::min(count, (piece + 1) * kPiece);
-    differ[static_cast<std::size_t>(piece)] =
-        std::any_of(values + piece * kPiece, end,
-                    [](T value) { return !(static_cast<T>(static_cast<float>(value)) == value); });
+    differ[static_cast<std::size_t>(piece)] = std::any_of(
+        values + piece * kPiece, end, [](T value) { return !(T(Float(value)) == value); });
   });
   return std::find(differ.begin(), differ.end(), 1) == differ.end();
 }
@@ -295,7 +295,7 @@ MatrixFeatures matrix_features(HostContext& context, CsrView<T, HostSpace> A) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template MatrixFeatures matrix_features(HostContext&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -39,6 +39,23 @@ const std::vector<Solver> kSolvers = {
      "solver: {tolerance: 1e-10, preconditioner: {type: none}}\n"
      "output: {solution: npy}\n",
      "solution.npy"},
+    {"heddle-lobpcg",
+     "problem: {matrix: {generate: peierls2d, size: [60, 61]}}\n"
+     "solver: {nev: 9, block_size: 6, tolerance: 1e-9, preconditioner: {type: none}}\n"
+     "output: {eigenvectors: npy}\n",
+     "eigenvectors.npy"},
+    {"heddle-lanczos",
+     "problem: {matrix: {generate: peierls2d, size: [60, 61], density: 0.01}}\n"
+     "solver: {nev: 9, block_size: 4, max_basis: 32, which: largest, filter: none,\n  tolerance: "
+     "1e-8}\n"
+     "output: {eigenvectors: npy}\n",
+     "eigenvectors.npy"},
+    {"heddle-cg",
+     "problem: {matrix: {generate: peierls2d, size: [150, 151], density: 0.001}, rhs: {random: "
+     "5}}\n"
+     "solver: {tolerance: 1e-10, preconditioner: {type: none}}\n"
+     "output: {solution: npy}\n",
+     "solution.npy"},
 };
 
 /// history.csv without the times.

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <string>
 #include <support/dense.hpp>
+#include <tuple>
 
 namespace heddle {
 namespace {
@@ -188,6 +189,21 @@ TEST(ComplexSolve, TheSameBitsTwiceAndForEachNumberOfThreads) {
     EXPECT_EQ(one.eigenvalues, two.eigenvalues);
     EXPECT_EQ(vectors(one), vectors(two));
   }
+}
+
+TEST(ComplexSolve, DensityOfStates) {
+  const ComplexMatrix A = generated("peierls2d", {20, 19}, 0.25);
+  const Dense whole = test::to_dense(A.view());
+  const Eigen::VectorXd exact = Eigen::SelfAdjointEigenSolver<Dense>(whole).eigenvalues();
+  Device device(DeviceChoice::host, 2);
+  const SpectralDensity density = spectral_density(device, A);
+  EXPECT_LE(density.lower(), exact(0));
+  EXPECT_GE(density.upper(), exact(exact.size() - 1));
+  const auto below = static_cast<double>((exact.array() < 3).count());
+  const EigenvalueCount count = density.count(density.lower(), 3);
+  EXPECT_NEAR(count.count, below, 5 * count.deviation + 0.02 * 380);
+  EXPECT_THROW(std::ignore = spectral_density(device, small({1, 2, 0, 1, 1, 0, 0, 0, 1})),
+               ProblemError);
 }
 
 TEST(ComplexRefusals, MatricesThatAreNotHermitian) {

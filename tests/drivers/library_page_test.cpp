@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/factorized.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
@@ -34,6 +35,19 @@ double laplacian(int n, int k) {
 
 heddle::Problem line(heddle::Index n) {
   return {.A = heddle::Matrix::generate({.name = "laplace1d", .size = {n}})};
+}
+
+TEST(LibraryPage, SolvesComplexMatrices) {
+  using Complex = std::complex<double>;
+  const std::vector<heddle::Index> row_offsets{0, 2, 4};
+  const std::vector<std::int32_t> columns{0, 1, 0, 1};
+  const std::vector<Complex> values{2, {0, 1}, {0, -1}, 2};  // [2, i; -i, 2]: eigenvalues 1 and 3
+  const heddle::ComplexProblem problem{
+      .A = heddle::ComplexMatrix(2, 2, row_offsets, columns, values)};
+  const heddle::Solution solution = heddle::solve(problem, {.nev = 1});
+  const auto X = std::get<heddle::ComplexBlock>(solution.vectors).view();
+  EXPECT_NEAR(solution.eigenvalues.at(0), 1, 1e-15);
+  EXPECT_NEAR(std::abs(X(0, 0) + Complex(0, 1) * X(1, 0)), std::sqrt(2.0), 1e-14);
 }
 
 TEST(LibraryPage, SolvesOwnCompressedRows) {
