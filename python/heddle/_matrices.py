@@ -12,7 +12,7 @@ from . import _core
 from ._scalars import INT32_MAX
 
 
-def _as_scipy(core: _core.Matrix) -> Any:
+def _as_scipy(core: _core.Matrix | _core.ComplexMatrix) -> Any:
     offsets, columns, values = core.arrays()
     # SciPy gives offsets and columns one type. With that of the columns, which is the library's, a
     # solve takes them as they are.
@@ -38,7 +38,7 @@ def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
     Returns
     -------
     A : csr_array
-        A sparse array of SciPy.
+        A sparse array of SciPy, of complex128 for the complex matrices that docs/formats.md names.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
     >>> heddle.generate("laplace3d", 5, 6, 7).shape
     (210, 210)
     """
-    return _as_scipy(_core.Matrix.generate(name, list(size), density, seed))
+    return _as_scipy(_core.generate(name, list(size), density, seed))
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:
@@ -67,7 +67,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     A : csr_array
-        A sparse array of SciPy.
+        A sparse array of SciPy, of complex128 where the file has complex numbers.
 
     Raises
     ------
@@ -85,4 +85,4 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     from .data import is_prefixed, resolve
 
     name = os.fspath(path)
-    return _as_scipy(_core.Matrix.read(os.fspath(resolve(name)) if is_prefixed(name) else name))
+    return _as_scipy(_core.read_matrix(os.fspath(resolve(name)) if is_prefixed(name) else name))

@@ -2,9 +2,11 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
@@ -21,20 +23,24 @@ namespace heddle::python {
 namespace nb = nanobind;
 
 /// A matrix, and the Python arrays that it refers to.
+template <Scalar T>
 struct PythonMatrix {
-  Matrix matrix;
+  HostMatrix<T> matrix;
   std::vector<nb::object> arrays{};
 };
 
 /// A block of a Python program. The solve takes it without a copy if its rows are contiguous.
-using Array2 = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+template <Scalar T>
+using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
 /// X as a block that refers to the memory of the array. Throws `InvalidArgument` for an array whose
 /// rows are not contiguous.
-Block block_of(const Array2& X);
+template <Scalar T>
+HostBlock<T> block_of(const Array2<T>& X);
 
 /// A copy of X as a NumPy array of its own.
-nb::object numpy_copy(ConstBlockView<double, HostSpace> X);
+template <Scalar T>
+nb::object numpy_copy(ConstBlockView<T, HostSpace> X);
 
 /// Connects a solve with Python: calls its functions, and looks for signals between products. A
 /// signal whose handler raises an exception ends the solve as `interrupted`. All members except

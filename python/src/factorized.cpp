@@ -21,7 +21,7 @@ void factor(Factorized& self, double sigma) {
   if (!trouble.empty()) raise_numerical(trouble);
 }
 
-nb::object solve(Factorized& self, const Array2& R) {
+nb::object solve(Factorized& self, const Array2<double>& R) {
   const Block block = block_of(R);
   auto X = std::make_unique<MultiVector<double, HostSpace>>();
   {
@@ -48,14 +48,14 @@ void bind_factorized(nb::module_& m) {
   nb::class_<Factorized>(m, "Factorized", "Solves with A - sigma B, which copies the matrices.")
       .def(
           "__init__",
-          [](Factorized* self, const PythonMatrix& A, const PythonMatrix* B) {
+          [](Factorized* self, const PythonMatrix<double>& A, const PythonMatrix<double>* B) {
             const nb::gil_scoped_release unlock;
             new (self) Factorized(A.matrix, B == nullptr ? Matrix() : B->matrix);
           },
           "A"_a, "B"_a = nb::none())
       .def(
           "set_values",
-          [](Factorized& self, const PythonMatrix& A) {
+          [](Factorized& self, const PythonMatrix<double>& A) {
             const nb::gil_scoped_release unlock;
             self.set_values(A.matrix);
           },

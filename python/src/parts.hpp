@@ -18,8 +18,8 @@ struct Parts {
   const M* preconditioner = nullptr;
   const M* A_transposed = nullptr;
   bool normal_equations = false;
-  std::optional<Array2> near_null{};
-  std::optional<Array2> coordinates{};
+  std::optional<Array2<double>> near_null{};
+  std::optional<Array2<double>> coordinates{};
   const M* geometric_stiffness = nullptr;
 
   /// The problem of the library. `of` converts a matrix or a block.
@@ -48,7 +48,7 @@ void bind_parts(nb::module_& m, const char* name, const char* doc) {
   using namespace nb::literals;
   using P = Parts<M, X>;
   using OptionalBlock = std::optional<X>;
-  using Table = std::optional<Array2>;
+  using Table = std::optional<Array2<double>>;
   nb::class_<P>(m, name, doc)
       .def(
           "__init__",

@@ -21,15 +21,19 @@ DeviceChoice device_choice(const std::string& name) {
 using Sizes = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// A matrix or a block of the library.
+template <Scalar T>
 struct OnHost {
-  Matrix operator()(const PythonMatrix& A) const { return A.matrix; }
-  Block operator()(const Array2& X) const { return block_of(X); }
+  HostMatrix<T> operator()(const PythonMatrix<T>& A) const { return A.matrix; }
+  HostBlock<T> operator()(const Array2<T>& X) const { return block_of(X); }
 };
 
-using HostParts = Parts<PythonMatrix, Array2>;
+template <Scalar T>
+using HostParts = Parts<PythonMatrix<T>, Array2<T>>;
 
-Problem problem_of(const HostParts& parts, const std::optional<Sizes>& null_vector_sizes) {
-  Problem problem = parts.problem<Problem>(OnHost{});
+template <Scalar T>
+HostProblem<T> problem_of(const HostParts<T>& parts,
+                          const std::optional<Sizes>& null_vector_sizes) {
+  auto problem = parts.template problem<HostProblem<T>>(OnHost<T>{});
   if (null_vector_sizes) {
     const double* const sizes = null_vector_sizes->data();
     problem.null_vector_sizes.assign(sizes, sizes + null_vector_sizes->size());
@@ -37,10 +41,11 @@ Problem problem_of(const HostParts& parts, const std::optional<Sizes>& null_vect
   return problem;
 }
 
-Solution solve(Device& device, const nb::dict& options, const HostParts& parts,
+template <Scalar T>
+Solution solve(Device& device, const nb::dict& options, const HostParts<T>& parts,
                const std::optional<Sizes>& null_vector_sizes, nb::object iteration,
                nb::object stage) {
-  Problem problem = problem_of(parts, null_vector_sizes);
+  HostProblem<T> problem = problem_of<T>(parts, null_vector_sizes);
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   Solution solution = [&] {
@@ -51,9 +56,10 @@ Solution solve(Device& device, const nb::dict& options, const HostParts& parts,
   return solution;
 }
 
-SolvePlan plan(Device& device, const nb::dict& options, const HostParts& parts,
+template <Scalar T>
+SolvePlan plan(Device& device, const nb::dict& options, const HostParts<T>& parts,
                const std::optional<Sizes>& null_vector_sizes) {
-  const Problem problem = problem_of(parts, null_vector_sizes);
+  const HostProblem<T> problem = problem_of<T>(parts, null_vector_sizes);
   const Request request = request_of(options);
   PythonMonitor python{nb::none(), nb::none()};
   SolvePlan made = [&] {
@@ -64,8 +70,8 @@ SolvePlan plan(Device& device, const nb::dict& options, const HostParts& parts,
   return made;
 }
 
-SpectralDensity density(Device& device, const PythonMatrix& A, double resolution, Index max_degree,
-                        Index vectors, std::uint64_t seed) {
+SpectralDensity density(Device& device, const PythonMatrix<double>& A, double resolution,
+                        Index max_degree, Index vectors, std::uint64_t seed) {
   PythonMonitor python{nb::none(), nb::none()};
   const SpectralDensityOptions options{.resolution = resolution,
                                        .max_degree = max_degree,
@@ -100,6 +106,19 @@ void bind_density(nb::module_& m) {
         "The spectral density of a symmetric matrix.");
 }
 
+/// Binds the problems of one scalar under `name`, and the functions that take them.
+template <Scalar T>
+void bind_problem(nb::module_& m, const char* name, const char* doc) {
+  using namespace nb::literals;
+  bind_parts<PythonMatrix<T>, Array2<T>>(m, name, doc);
+  m.def("solve", &solve<T>, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
+        "null_vector_sizes"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
+        "stage"_a = nb::none(), "Solves a problem in host memory.");
+  m.def("plan", &plan<T>, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
+        "null_vector_sizes"_a.noconvert() = nb::none(),
+        "The plan for solving a problem in host memory.");
+}
+
 }  // namespace
 
 void bind_solve(nb::module_& m) {
@@ -124,10 +143,6 @@ void bind_solve(nb::module_& m) {
       .def_prop_ro("note", &Device::note)
       .def_prop_ro("threads", [](Device& self) { return self.host().threads(); });
 
-  bind_parts<PythonMatrix, Array2>(m, "Problem", "A problem in host memory.");
-  m.def("solve", &solve, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
-        "null_vector_sizes"_a.noconvert() = nb::none(), "iteration"_a = nb::none(),
-        "stage"_a = nb::none(), "Solves a problem in host memory.");
   nb::class_<SolvePlan>(m, "Plan", "What a solve will do, and why.")
       .def_prop_ro("choices",
                    [](const SolvePlan& self) {
@@ -144,9 +159,9 @@ void bind_solve(nb::module_& m) {
       .def_ro("preconditioner", &SolvePlan::preconditioner)
       .def_ro("device_bytes", &SolvePlan::device_bytes)
       .def_ro("host_bytes", &SolvePlan::host_bytes);
-  m.def("plan", &plan, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
-        "null_vector_sizes"_a.noconvert() = nb::none(),
-        "The plan for solving a problem in host memory.");
+  bind_problem<double>(m, "Problem", "A problem in host memory.");
+  bind_problem<std::complex<double>>(m, "ComplexProblem",
+                                     "A problem of complex numbers in host memory.");
   bind_density(m);
 }
 
