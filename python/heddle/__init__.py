@@ -1,4 +1,4 @@
-"""Block eigensolvers and linear solvers for large sparse symmetric matrices.
+"""Block eigensolvers and linear solvers for large sparse symmetric and Hermitian matrices.
 
 `eigsh`, `lobpcg`, `svds`, `cg`, `lsqr` and `lsmr` have the names, arguments and values of `scipy.sparse.linalg`.
 `solve` takes any problem of heddle and returns all about its solution."""

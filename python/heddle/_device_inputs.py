@@ -15,7 +15,16 @@ def _scalar(library: Library, X: Any, name: str) -> np.dtype:
     found = library.scalar(X)
     if isinstance(found, str):
         raise TypeError(f"{name} has the type {found}; heddle takes float32 and float64")
-    return scalar_of(found, name)
+    return _real_scalar(library, found, name)
+
+
+def _real_scalar(library: Library, dtype: Any, name: str) -> np.dtype:
+    if np.dtype(dtype).kind == "c":
+        raise TypeError(
+            f"{name} has the type {np.dtype(dtype)} in the memory of a GPU, which solves problems with "
+            f"real matrices only: pass {library.way_to_host}, in host memory"
+        )
+    return scalar_of(dtype, name)
 
 
 def _check_exact_entries(library: Library, A: Any, name: str) -> None:
@@ -92,7 +101,7 @@ def function(
         _scalar(library, Y, f"the result of {name}")
         return library.cast(_as_floats(library, Y, f"the result of {name}"), library.scalar(X))
 
-    scalar = np.dtype(np.float64) if dtype is None else scalar_of(dtype, name)
+    scalar = np.dtype(np.float64) if dtype is None else _real_scalar(library, dtype, name)
     return DeviceOperand(library, (rows, cols), scalar, product=checked)
 
 

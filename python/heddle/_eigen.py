@@ -47,7 +47,7 @@ _OF_LOAD_FACTORS = {
 def _ascending(result: Result, problem: Prepared, vectors: bool) -> tuple[Any, ...]:
     order = np.argsort(result.eigenvalues, kind="stable")
     ordered = result.select(order)
-    values = problem.returned(ordered.eigenvalues.astype(problem.dtype))
+    values = problem.returned_values(ordered.eigenvalues)
     return (values, ordered.vectors) if vectors else (values,)
 
 
@@ -175,20 +175,24 @@ def eigsh(
     """k eigenpairs of A x = lambda x, or of A x = lambda M x with a positive definite M, with the
     arguments and values of `scipy.sparse.linalg.eigsh`.
 
+    Complex problems are solved in host memory, in complex128. The vectors of complex64 matrices are
+    returned as complex64.
+
     Parameters
     ----------
     A : sparse matrix, array, LinearOperator, graph or function of blocks
-        Symmetric, n x n.
+        Symmetric, or Hermitian if its numbers are complex, n x n.
     k : int
         The number of pairs, at most n.
     M : as A, optional
-        Symmetric positive definite.
+        Symmetric or Hermitian, positive definite.
     sigma : float, optional
         `which` is then that of w', as `mode` defines it. With "LM" and the mode "normal", the pairs
-        nearest to sigma are found, anywhere in the spectrum.
+        nearest to sigma are found, anywhere in the spectrum. For real problems only.
     which : {"LM", "SM", "LA", "SA", "BE"}
         "LA" and "SA": the largest and smallest values. "LM" and "SM": those with the largest and
-        smallest |lambda|. "BE": half from each end.
+        smallest |lambda|. "BE": half from each end. Of a complex problem, "SM" finds pairs at an end
+        of the spectrum only, and is refused where they lie inside.
     v0 : array_like, shape (n,) or (n, b), optional
         A start vector, or a block of them.
     ncv : int, optional
@@ -240,6 +244,8 @@ def eigsh(
     _refuse_eigsh(M, which, sigma, Minv, OPinv, mode)
     problem = _pencil(A, M, v0)
     _check_sizes(ncv, k, problem.A.shape[0])
+    if sigma is not None and problem.is_complex:
+        raise ValueError("sigma: pairs nearest to a number are found for real matrices only")
     options = Options(
         dict(extras),
         "raise",
@@ -407,7 +413,7 @@ def buckling(
     )
     options.default_tolerance(problem.dtype)
     result = judge(run(problem, options, _OF_LOAD_FACTORS), options)
-    values = problem.returned(result.eigenvalues.astype(problem.dtype))
+    values = problem.returned_values(result.eigenvalues)
     returned = (values, result.vectors) if return_eigenvectors else (values,)
     return with_stats(returned, result, options)
 
@@ -632,15 +638,18 @@ def lobpcg(
     """Eigenpairs of A x = lambda x or A x = lambda B x by LOBPCG from X, with the arguments and values
     of `scipy.sparse.linalg.lobpcg`.
 
+    A problem with a complex part is solved in host memory, in complex128. Its vectors are complex, of
+    complex64 matrices as complex64.
+
     Parameters
     ----------
     A : sparse matrix, array, LinearOperator, graph or function of blocks
-        Symmetric, n x n.
+        Symmetric, or Hermitian if its numbers are complex, n x n.
     X : array_like, shape (n, k)
         The vectors to start from. Columns that are no nearer to eigenvectors than random ones tell
         nothing, and random ones by `seed` take their place.
     B : as A, optional
-        Symmetric positive definite.
+        Symmetric or Hermitian, positive definite.
     M : as A, optional
         An approximate inverse of A. Without one, `preconditioner` chooses.
     Y : array_like, shape (n, m), optional
@@ -728,7 +737,7 @@ def lobpcg(
     result = judge(run(problem, options, _LOBPCG_NAMES), options)
     if verbosityLevel > 0:
         print(result)
-    values = problem.returned(result.eigenvalues.astype(problem.dtype))
+    values = problem.returned_values(result.eigenvalues)
     returned: tuple[Any, ...] = (values, result.vectors)
     if retLambdaHistory:
         returned += (np.array(history.values),)

@@ -7,8 +7,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _core
-from ._inputs import Operand, asymmetry_of, block, listed, matrix
+from ._inputs import Operand, asymmetry_of, block, by_parts, listed, matrix
 from ._messages import NEARLY_SYMMETRIC, callers_names
+from ._scalars import check_real
 
 _NAMES = {"B": "M"}  # of the library's fields
 
@@ -16,6 +17,7 @@ _NAMES = {"B": "M"}  # of the library's fields
 def _stored(A: Any, name: str) -> Operand:
     if not callable(A) or hasattr(A, "shape"):
         operand = matrix(A, name)
+        check_real(operand.dtype, name, "factorisations are those of")
         if isinstance(operand, Operand) and operand.is_stored:
             return operand
     raise TypeError(f"{name} must be a matrix whose entries are stored, in host memory")
@@ -40,7 +42,9 @@ class Factorized:
         self._dtype = operand.dtype if mass is None else np.promote_types(operand.dtype, mass.dtype)
         self._shape = operand.shape
         with self._callers_names(operand, mass):
-            self._core = _core.Factorized(operand.core, None if mass is None else mass.core)
+            self._core = _core.Factorized(
+                operand.real_core, None if mass is None else mass.real_core
+            )
         self._label = "A - {:g} I" if mass is None else "A - {:g} M"
         self._factor(shift, "")
 
@@ -85,14 +89,16 @@ class Factorized:
         return self._core.inertia
 
     def __call__(self, b: Any) -> np.ndarray:
-        """The x with (A - sigma M) x = b, of the shape of b, (n,) or (n, m). An x beyond the range of
-        numbers is an OverflowError."""
+        """The x with (A - sigma M) x = b, of the shape of b, (n,) or (n, m), which may be complex. An x
+        beyond the range of numbers is an OverflowError."""
         b = listed(b, "b")
         rhs, scalar = block(b, "b", self._shape[0])
         if not isinstance(rhs, np.ndarray):
             raise TypeError("b lies in the memory of a GPU; here it must be in host memory")
         with np.errstate(over="ignore"):  # in single precision
-            x = self._core.solve(rhs).astype(np.promote_types(self._dtype, scalar), copy=False)
+            solve = self._core.solve
+            x = by_parts(solve, rhs) if rhs.dtype.kind == "c" else solve(rhs)
+            x = x.astype(np.promote_types(self._dtype, scalar), copy=False)
         for j in np.flatnonzero(~np.isfinite(x).all(axis=0))[:1]:
             raise OverflowError(
                 f"the solution of column {j} leaves the range of {x.dtype} numbers: scale A or b"
@@ -108,7 +114,7 @@ class Factorized:
         if A is not None:
             operand = _stored(A, "A")
             with self._callers_names(operand):
-                self._core.set_values(operand.core)
+                self._core.set_values(operand.real_core)
             self._dtype = np.promote_types(self._dtype, operand.dtype)
         self._factor(shift, "; the factor before is gone, the next refactor makes another")
 

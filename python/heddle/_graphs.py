@@ -12,6 +12,7 @@ from . import _core
 from ._inputs import Operand, asymmetry_of, csr, entries_of, stored, symmetric
 from ._messages import entries_in, way_to_symmetry
 from ._pencil import NAMES, Pencil
+from ._scalars import check_real
 from ._solve import Options, Prepared, judge, with_stats
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _LARGER = ". symmetrize: true gives both directions the larger of the two weight
 def _adjacency(graph: Any) -> Any:
     """The adjacency matrix without stored zeros, which are no edges."""
     adjacency = stored(graph, "graph")
+    check_real(adjacency.dtype, "graph", "Laplacians are those of")
     if adjacency.shape[0] != adjacency.shape[1]:
         raise ValueError(f"the adjacency matrix of a graph is square, not {adjacency.shape}")
     if not np.all(adjacency.data):
@@ -52,7 +54,7 @@ def _null_vectors(labels: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
 def _laplacian(graph: Operand, normalized: bool) -> _core.Matrix:
     """The Laplacian of an adjacency matrix. Errors have the words of Python."""
     try:
-        return graph.core.laplacian(normalized)
+        return graph.real_core.laplacian(normalized)
     except ValueError as error:
         text = entries_in("graph", str(error))
         text = text.replace(_UNIT, "(graph != 0).astype(float) gives every edge the weight 1")

@@ -16,14 +16,21 @@ from . import _core
 from . import _device_inputs as device
 from ._device_arrays import DeviceOperand, Library, library_of
 from ._messages import NEARLY_SYMMETRIC
-from ._scalars import INT32_MAX, check_exact, check_exact_array, check_finite, scalar_of
+from ._scalars import (
+    INT32_MAX,
+    check_exact,
+    check_exact_array,
+    check_finite,
+    computed_in,
+    scalar_of,
+)
 
 
 @dataclass(frozen=True)
 class Operand:
     """A matrix of the library, with the scalar of the caller's matrix."""
 
-    core: _core.Matrix
+    core: _core.Matrix | _core.ComplexMatrix
     dtype: np.dtype
     product: Callable[[np.ndarray], np.ndarray] | None = None  # of a matrix that is not stored
 
@@ -35,8 +42,14 @@ class Operand:
     def is_stored(self) -> bool:
         return self.core.is_stored
 
+    @property
+    def real_core(self) -> _core.Matrix:
+        """The matrix of a call that has refused complex ones."""
+        assert isinstance(self.core, _core.Matrix)
+        return self.core
+
     def times(self, X: np.ndarray) -> np.ndarray:
-        """The product with a block of doubles."""
+        """The product with a block of doubles, real or complex."""
         if self.product is not None:
             return self.product(X)
         result: np.ndarray = entries_of(self) @ X
@@ -60,19 +73,35 @@ def _triangle(A: Any) -> str | None:
     return "lower" if lower else "upper"
 
 
+def as_complex(operand: Operand) -> Operand:
+    """The same matrix as one of complex numbers."""
+    if isinstance(operand.core, _core.ComplexMatrix):
+        return operand
+    rows, cols = operand.shape
+    if operand.product is not None:
+        core = _core.ComplexMatrix.from_function(rows, cols, operand.product)
+    else:
+        core = _core.ComplexMatrix.from_csr(rows, cols, *operand.core.arrays())
+    return replace(operand, core=core)
+
+
+def _adjoint(A: Any) -> Any:
+    return A.conj(copy=False).T
+
+
 def asymmetry_of(operand: Operand) -> tuple[str | None, float]:
-    """The triangle of a matrix that has all of its entries, and the largest |a_ij - a_ji| relative to
-    the largest entry."""
+    """The triangle of a matrix that has all of its entries, and the largest |a_ij - conj(a_ji)|
+    relative to the largest entry."""
     A = entries_of(operand)
     largest = abs(A).max() if A.nnz else 0.0
-    difference = abs(A - A.T).max() if A.nnz else 0.0
+    difference = abs(A - _adjoint(A)).max() if A.nnz else 0.0
     return _triangle(A), float(difference / largest) if largest else 0.0
 
 
 def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]:
-    """A symmetric matrix for one that is not, and the largest |a_ij - a_ji| relative to the largest
-    entry. `how`: "average" for (A + A^T)/2, "triangle" for the one that the entries of a triangle
-    stand for, whose asymmetry is 0."""
+    """A symmetric or Hermitian matrix for one that is not, and the largest |a_ij - conj(a_ji)| relative
+    to the largest entry. `how`: "average" for (A + A^H)/2, "triangle" for the one that the entries
+    of a triangle stand for, whose asymmetry is 0."""
     if not isinstance(operand, Operand) or not operand.is_stored:
         raise ValueError(f"symmetrize={how!r}: {name} must be stored, in host memory")
     rows, cols = operand.shape
@@ -88,10 +117,10 @@ def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]
                 f"symmetrize='average' would halve the entries of {name}, which has them in its "
                 f"{found} triangle alone: symmetrize='triangle' mirrors them"
             )
-        return replace(csr((A / 2 + A.T / 2).tocsr(), name), dtype=operand.dtype), asymmetry
+        return replace(csr((A / 2 + _adjoint(A) / 2).tocsr(), name), dtype=operand.dtype), asymmetry
     if found is None:
         raise ValueError(f"symmetrize='triangle': {name} has entries in both of its triangles")
-    mirrored = A + sp.tril(A, -1).T + sp.triu(A, 1).T
+    mirrored = A + _adjoint(sp.tril(A, -1)) + _adjoint(sp.triu(A, 1))
     return replace(csr(mirrored.tocsr(), name), dtype=operand.dtype), 0.0
 
 
@@ -223,8 +252,8 @@ def _check_compressed(A: Any, name: str) -> None:
 
 
 def stored(A: Any, name: str, symmetric: bool = False) -> Any:
-    """A as a sparse array of SciPy whose rows are sorted, without duplicates. Of a symmetric A the
-    columns are as good as the rows, so CSC needs no conversion. The caller's A is never changed."""
+    """A as a sparse array of SciPy whose rows are sorted, without duplicates. Of a symmetric real A
+    the columns are as good as the rows, so CSC needs no conversion. The caller's A is never changed."""
     _check_host(A, name)
     if _is_graph(A):
         return _graph_matrix(A)
@@ -233,7 +262,8 @@ def stored(A: Any, name: str, symmetric: bool = False) -> Any:
         _check_2d(A, name)
         _check_compressed(A, name)
         A = _as_doubles(A, name)
-        if A.format == "csc" and symmetric and A.shape[0] == A.shape[1]:
+        as_rows = symmetric and A.dtype.kind != "c" and A.shape[0] == A.shape[1]
+        if A.format == "csc" and as_rows:
             A = A.T
         elif A.format != "csr":
             A = A.tocsr()
@@ -259,18 +289,31 @@ def csr(A: Any, name: str, symmetric: bool = False) -> Operand:
         raise ValueError(f"{name} has the shape {A.shape}; rows and columns up to 2^31 - 1 are known")
     columns = np.ascontiguousarray(A.indices, dtype=np.int32)
     offsets: Any = np.ascontiguousarray(A.indptr)  # of 32 or 64 bits, as values
-    values: Any = np.ascontiguousarray(A.data, dtype=dtype)
+    # complex64 has no matrix of its own, float32 is converted by the library.
+    values: Any = np.ascontiguousarray(A.data, computed_in(dtype) if dtype.kind == "c" else dtype)
     check_finite(values, name)
-    rows, cols = A.shape
-    return Operand(_core.Matrix.from_csr(rows, cols, offsets, columns, values), dtype)
+    return Operand(_kind_of(dtype).from_csr(*A.shape, offsets, columns, values), dtype)
+
+
+def _kind_of(scalar: np.dtype) -> Any:
+    return _core.ComplexMatrix if scalar.kind == "c" else _core.Matrix
+
+
+def by_parts(product: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> np.ndarray:
+    """The product of a real matrix, which may know real blocks only, with a complex block."""
+    both = product(np.hstack([X.real, X.imag]))
+    result: np.ndarray = both[:, : X.shape[1]] + 1j * both[:, X.shape[1] :]
+    return result
 
 
 def _checked_product(
-    product: Callable[[np.ndarray], Any], rows: int, name: str
+    product: Callable[[np.ndarray], Any], rows: int, dtype: np.dtype | None, name: str
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """`product` with a check of what it returns."""
+    """`product` with a check of what it returns. `dtype`: what its matrix is declared to have."""
 
     def checked(X: np.ndarray) -> np.ndarray:
+        if dtype is not None and X.dtype.kind == "c" and dtype.kind != "c":
+            return by_parts(checked, X)
         Y = np.asarray(product(X))
         if Y.shape == (rows,) and X.shape[1] == 1:
             Y = Y[:, None]
@@ -279,9 +322,14 @@ def _checked_product(
                 f"{name} returned the shape {Y.shape} for a block of shape {X.shape}, "
                 f"not {(rows, X.shape[1])}"
             )
-        scalar_of(Y.dtype, f"the result of {name}")
+        scalar = scalar_of(Y.dtype, f"the result of {name}")
+        if (scalar.kind == "c") != (X.dtype.kind == "c"):
+            raise TypeError(
+                f"the result of {name} has the type {scalar} for a block of {X.dtype}: pass "
+                f"scipy.sparse.linalg.LinearOperator with the dtype of {name}"
+            )
         check_exact_array(Y, f"the result of {name}")
-        return Y.astype(np.float64, copy=False)
+        return Y.astype(X.dtype, copy=False)
 
     return checked
 
@@ -289,9 +337,10 @@ def _checked_product(
 def function(product: Callable[[np.ndarray], Any], shape: Any, dtype: Any, name: str) -> Operand:
     """A matrix given by its product with blocks."""
     rows, cols = (int(size) for size in shape)
-    scalar = np.dtype(np.float64) if dtype is None else scalar_of(dtype, name)
-    checked = _checked_product(product, rows, name)
-    return Operand(_core.Matrix.from_function(rows, cols, checked), scalar, checked)
+    declared = None if dtype is None else scalar_of(dtype, name)
+    scalar = declared or np.dtype(np.float64)
+    checked = _checked_product(product, rows, declared, name)
+    return Operand(_kind_of(scalar).from_function(rows, cols, checked), scalar, checked)
 
 
 def is_operator(A: Any) -> bool:
@@ -311,8 +360,8 @@ def matrix(
     operators that do not say where they work, if they work on a device."""
     if isinstance(A, (Operand, DeviceOperand)):
         return A
-    if isinstance(A, _core.Matrix):
-        return Operand(A, np.dtype(np.float64))
+    if isinstance(A, (_core.Matrix, _core.ComplexMatrix)):
+        return Operand(A, np.dtype(np.float64 if isinstance(A, _core.Matrix) else np.complex128))
     own = library_of(A, name)
     if own is None:
         A = _without_torch(A)
@@ -370,8 +419,8 @@ def _rows_are_contiguous(X: np.ndarray) -> bool:
 
 
 def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
-    """X as a row-major block of doubles, and the scalar of X. A vector becomes one column. Doubles
-    whose rows are contiguous are not copied. On a device the block keeps its scalar."""
+    """X as a row-major block of doubles, real or complex, and the scalar of X. A vector becomes one
+    column. Doubles whose rows are contiguous are not copied. On a device the block keeps its scalar."""
     library = library_of(X, name)
     if library is not None:
         return device.block(library, X, name, rows)
@@ -388,9 +437,9 @@ def block(X: Any, name: str, rows: int | None = None) -> tuple[Any, np.dtype]:
     if rows is not None and X.shape[0] != rows:
         raise ValueError(f"{name} has {X.shape[0]} rows where {rows} are needed")
     check_finite(X, name)
-    if X.dtype == np.float64 and X.flags.aligned and _rows_are_contiguous(X):
+    if X.dtype == computed_in(dtype) and X.flags.aligned and _rows_are_contiguous(X):
         return X, dtype
-    return np.array(X, dtype=np.float64, order="C"), dtype
+    return np.array(X, dtype=computed_in(dtype), order="C"), dtype
 
 
 def optional_block(X: Any, name: str, rows: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ._device_arrays import library_of
 from ._inputs import block, listed, matrix, optional_block, optional_matrix
 from ._result import Result
-from ._singular import adjoint_pair
+from ._singular import adjoint_pair, real_blocks
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
@@ -103,10 +103,13 @@ def cg(
     """Solves A X = b for a symmetric positive definite A by block CG, with the arguments and values of
     `scipy.sparse.linalg.cg`.
 
+    A problem with a complex part, such as a b for a real A, is solved in host memory, in complex128.
+    If A and b are complex64 or float32, x is complex64.
+
     Parameters
     ----------
     A : sparse matrix, array, LinearOperator, graph or function of blocks
-        Symmetric positive definite, n x n.
+        Symmetric, or Hermitian if its numbers are complex, positive definite, n x n.
     b : array_like, shape (n,) or (n, m)
         One right-hand side, or one per column.
     x0 : array_like, optional
@@ -259,8 +262,7 @@ def lstsq(
     """
     b = listed(b, "b")
     operand, transposed = adjoint_pair(A)
-    rhs, scalar = block(b, "b", operand.shape[0])
-    guess = optional_block(x0, "x0", operand.shape[1])
+    rhs, guess, scalar = real_blocks(operand, b, x0)
     problem = Prepared(
         A=operand,
         A_transposed=transposed,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ._device_arrays import DeviceOperand
-from ._inputs import Operand, block, entries_of, listed, optional_block
+from ._inputs import Operand, entries_of, listed
 from ._result import Result
-from ._singular import adjoint_pair
+from ._singular import adjoint_pair, real_blocks
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
@@ -129,10 +129,9 @@ def _least_squares(
     operand, transposed = adjoint_pair(A)
     if isinstance(operand, DeviceOperand) or isinstance(transposed, DeviceOperand):
         raise TypeError(f"{name} takes A in host memory; lstsq takes arrays on a GPU")
-    rhs, scalar = block(listed(b, "b"), "b", operand.shape[0])
+    rhs, guess, scalar = real_blocks(operand, listed(b, "b"), x0)
     if rhs.shape[1] != 1:
         raise ValueError(f"b has {rhs.shape[1]} columns: {name} takes one, lstsq takes many")
-    guess = optional_block(x0, "x0", operand.shape[1])
     if guess is not None and guess.shape[1] != 1:
         raise ValueError(f"x0 has {guess.shape[1]} columns, b has one")
     shift = np.zeros((operand.shape[1], 1))

@@ -46,7 +46,7 @@ def _error(error: FieldError, names: dict[str, str], way_out: Callable[[str], st
     if names and field == "preconditioner.type":
         name = "preconditioner"
     message = entries_in(name, error.message)
-    if "the matrix is not symmetric" in message:
+    if re.search("the matrix is not (symmetric|Hermitian)", message):
         message = message.replace(f"; {_AVERAGE}", "") + way_out(field)
     return name + in_callers_words(message, names)
 
@@ -62,20 +62,21 @@ def callers_names(
         raise ValueError(_error(error, names, way_out)) from None
 
 
-def way_to_symmetry(triangle: str | None, asymmetry: float) -> str:
+def way_to_symmetry(triangle: str | None, asymmetry: float, is_complex: bool = False) -> str:
     """What to do about a matrix of which one triangle alone has entries, or whose entries differ from
-    those of its transpose by `asymmetry`, relative to the largest one."""
+    those of its adjoint by `asymmetry`, relative to the largest one."""
     if asymmetry <= NEARLY_SYMMETRIC:
+        adjoint = "A.conj().T" if is_complex else "A.T"
         return (
             f"; they differ by {asymmetry:.1e} of the largest entry at most: symmetrize='average' "
-            "takes (A + A.T) / 2"
+            f"takes (A + {adjoint}) / 2"
         )
     if triangle is not None:
         return (
             f"; all entries lie in the {triangle} triangle: if they stand for both triangles, "
             "symmetrize='triangle' mirrors them"
         )
-    return "; svds and lstsq take unsymmetric matrices"
+    return "" if is_complex else "; svds and lstsq take unsymmetric matrices"
 
 
 def renamed_reason(result: Any, names: dict[str, str]) -> None:

@@ -13,8 +13,10 @@ from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
 from ._errors import OutOfMemory
+from ._inputs import Operand, entries_of
 from ._messages import callers_names
 from ._result import Result, joined
+from ._scalars import computed_in
 from ._solve import Options, Prepared, run, way_out_of
 
 NAMES = {
@@ -100,10 +102,14 @@ class Pencil:
         up to their residuals, so that only those of one eigenspace are mixed."""
         B, library = self.problem.B, self.problem.library
         cast = np.asarray if library is None else library.cast
-        V, X = cast(V, np.float64), cast(W, np.float64)
+        V, X = (cast(Y, computed_in(self.problem.dtype)) for Y in (V, W))
+
+        def adjoint(Y: Any) -> Any:
+            return Y.conj().T if library is None else Y.T
+
         for _ in range(2):  # the first one leaves rounding errors that it has enlarged
-            X = X - V @ (V.T @ (X if B is None else B.times(X)))
-            gram = X.T @ (X if B is None else B.times(X))
+            X = X - V @ (adjoint(V) @ (X if B is None else B.times(X)))
+            gram = adjoint(X) @ (X if B is None else B.times(X))
             gram = gram if library is None else library.host(gram)
             if not np.isfinite(gram).all():
                 return None
@@ -111,11 +117,14 @@ class Pencil:
                 return None
             factor = np.linalg.cholesky(gram)
             inverse = dense.solve_triangular(factor, np.eye(len(gram)), lower=True)
-            X = X @ self.problem.returned(inverse.T)
+            X = X @ self.problem.returned(inverse.conj().T)
         return cast(X, self.problem.dtype)
 
     def bounds(self) -> tuple[float, float]:
-        """An interval that contains the eigenvalues of A and is hardly wider."""
+        """An interval that contains the eigenvalues of A, and is hardly wider if A is real."""
+        A = self.problem.A
+        if isinstance(A, Operand) and A.dtype.kind == "c":
+            return _discs(A)
         density = self.density(vectors=1, max_degree=64)
         return density.lower, density.upper
 
@@ -131,7 +140,7 @@ class Pencil:
             assert not isinstance(A, DeviceOperand)
             stored = self.problem.all_stored
             with words, self.options.device_for(stored, devices=1) as device:
-                density = _core.spectral_density(device, A.core, seed=seed, **settings)
+                density = _core.spectral_density(device, A.real_core, seed=seed, **settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")
         return density
@@ -156,7 +165,7 @@ class Pencil:
         near, far = ("largest", -lower) if upper >= -lower else ("smallest", upper)
         first = self.end(near)
         if self.problem.B is not None:
-            enough = far <= 1e-10 * (upper - lower)
+            enough = np.isfinite(far) and far <= 1e-10 * (upper - lower)
         else:
             enough = np.abs(first.eigenvalues).min(initial=np.inf) >= far
         if enough:
@@ -174,6 +183,13 @@ class Pencil:
                 found = self._nearest_at_end(end, sigma)
                 if found is not None:
                     return found
+        if self.problem.is_complex:
+            if self._is_small():
+                return self._nearest_of_all(sigma)
+            raise ValueError(  # eigsh has refused a sigma of the caller
+                "which='SM': pairs inside the spectrum are found for real matrices only, and those "
+                "nearest to 0 lie at neither end of this spectrum"
+            )
         if self._may_factor():
             return self._nearest_by_factor(sigma, side)
         if side != "both" or self.problem.B is not None:
@@ -185,6 +201,8 @@ class Pencil:
 
     def _ends_near(self, sigma: float) -> list[str]:
         """The ends of the spectrum at which a solve is likely to find the pairs nearest to sigma."""
+        if self.problem.is_complex:
+            return ["smallest", "largest"]
         if self.problem.B is not None:
             return ["smallest"] if sigma <= 0 or not self._may_factor() else []
         lower, upper = self.bounds()
@@ -229,13 +247,20 @@ class Pencil:
             return self.last(result)
         return result
 
+    def _is_small(self) -> bool:
+        """Whether all pairs cost little more than k."""
+        return self.order <= 4 * self.k + 16
+
+    def _nearest_of_all(self, sigma: float) -> Result:
+        result = self.everything()
+        distances = np.abs(result.eigenvalues - sigma)
+        return result.select(np.argsort(distances, kind="stable")[: self.k])
+
     def _nearest_in_interval(self, sigma: float) -> Result:
         """The k pairs nearest to sigma from all of an interval around it, or, of a small matrix, from
         all."""
-        if self.order <= 4 * self.k + 16:
-            result = self.everything()
-            distances = np.abs(result.eigenvalues - sigma)
-            return result.select(np.argsort(distances, kind="stable")[: self.k])
+        if self._is_small():
+            return self._nearest_of_all(sigma)
         density = self.density()
         width = density.upper - density.lower
         radius = width * self.k / self.order
@@ -267,6 +292,17 @@ class Pencil:
         request = {k: v for k, v in self.options.request.items() if k not in tuning}
         problem = replace(self.problem, initial_guess=None)
         return replace(self, problem=problem, options=_with_request(self.options, request))
+
+
+def _discs(A: Operand) -> tuple[float, float]:
+    """The ends of Gershgorin's discs of a Hermitian A, which contain its eigenvalues. They are not
+    known of an operator."""
+    if not A.is_stored:
+        return -np.inf, np.inf
+    entries = entries_of(A)
+    centres = entries.diagonal()
+    radii = np.asarray(abs(entries).sum(axis=1)).ravel() - abs(centres)
+    return float((centres.real - radii).min()), float((centres.real + radii).max())
 
 
 def _with_request(options: Options, request: dict[str, Any]) -> Options:

@@ -81,7 +81,7 @@ class Result:
     interval that may lie beyond one of its ends, by their error bounds. `null_vectors` counts the
     leading pairs with lambda = 0 that the graph of A showed before the solve. `completeness` says what
     shows that no pair is missing, and whether this is a proof. `asymmetry` is the
-    largest |a_ij - a_ji| relative to the largest entry that `symmetrize` has removed. `peak_bytes`
+    largest |a_ij - conj(a_ji)| relative to the largest entry that `symmetrize` has removed. `peak_bytes`
     is the largest memory that the solve held on its device, `peak_bytes_most` that on the device of
     several that held most."""
 

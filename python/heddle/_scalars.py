@@ -12,17 +12,36 @@ EXACT = 2**53  # up to which float64 holds all integers
 
 
 def scalar_of(dtype: Any, name: str) -> np.dtype:
-    """The type in which numbers are taken: float32 or float64 in the byte order of this machine.
-    Integers and booleans become float64. Other types are refused by name."""
+    """The type in which numbers are taken: float32, float64, complex64 or complex128 in the byte order
+    of this machine. Integers and booleans become float64. Other types are refused by name."""
     found = np.dtype(dtype)
     if found.kind in "biu":
         return np.dtype(np.float64)
     if found.kind == "f" and found.itemsize in (4, 8):
         return np.dtype(f"f{found.itemsize}")
+    if found.kind == "c" and found.itemsize in (8, 16):
+        return np.dtype(f"c{found.itemsize}")
     raise TypeError(
-        f"{name} has the type {found}; heddle takes float32 and float64, integers and booleans: "
-        "other numbers would be changed"
+        f"{name} has the type {found}; heddle takes float32 and float64, complex64 and complex128, "
+        "integers and booleans: other numbers would be changed"
     )
+
+
+def computed_in(scalar: np.dtype) -> np.dtype:
+    """The type of the blocks of a solve in host memory: float64, or complex128 for complex numbers."""
+    return np.promote_types(scalar, np.float64)
+
+
+def real_of(scalar: np.dtype) -> np.dtype:
+    """The type of the eigenvalues of a matrix of this type."""
+    return np.dtype(f"f{scalar.itemsize // 2}") if scalar.kind == "c" else scalar
+
+
+def check_real(dtype: Any, name: str, what: str) -> None:
+    """Refuses complex numbers where heddle has real problems only. `what`: what these are, with its
+    verb, such as "least squares are those of"."""
+    if np.dtype(dtype).kind == "c":
+        raise TypeError(f"{name} has the type {np.dtype(dtype)}; {what} real matrices only")
 
 
 def check_exact(values: np.ndarray, name: str, place: Callable[[int], Any]) -> None:

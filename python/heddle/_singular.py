@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from ._device_arrays import library_of
 from ._inputs import AnyOperand, block, csr, is_operator, matrix, operator
 from ._result import columns_of
+from ._scalars import check_real
 from ._seed import seed_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
@@ -26,8 +27,29 @@ _NAMES = {
 }
 
 
+def _check_real(dtype: Any, name: str) -> None:
+    check_real(dtype, name, "singular values and least squares are those of")
+
+
+def real_blocks(operand: AnyOperand, b: Any, x0: Any) -> tuple[Any, Any, np.dtype]:
+    """The right-hand sides and the guess of a least-squares problem, and the scalar of the former."""
+    rhs, scalar = block(b, "b", operand.shape[0])
+    _check_real(scalar, "b")
+    if x0 is None:
+        return rhs, None, scalar
+    guess, other = block(x0, "x0", operand.shape[1])
+    _check_real(other, "x0")
+    return rhs, guess, scalar
+
+
 def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
     """A and, where it costs nothing or cannot be made from A, its transpose."""
+    operand, transposed = _adjoint_pair(A)
+    _check_real(operand.dtype, "A")
+    return operand, transposed
+
+
+def _adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
     if is_operator(A):
         adjoint = getattr(A, "rmatmat", None)
         if adjoint is None:
@@ -233,5 +255,7 @@ def svds(
 
 def _check_start(operand: AnyOperand, v0: Any) -> None:
     """Checks a start vector, on the side of the shorter singular vectors as that of SciPy."""
-    if block(v0, "v0")[0].shape not in ((operand.shape[1], 1), (operand.shape[0], 1)):
+    start, scalar = block(v0, "v0")
+    _check_real(scalar, "v0")
+    if start.shape not in ((operand.shape[1], 1), (operand.shape[0], 1)):
         raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {operand.shape}")

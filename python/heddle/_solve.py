@@ -17,9 +17,19 @@ from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand, Library, library_of
 from ._errors import ConvergenceWarning, Interrupted, NotConverged
-from ._inputs import AnyOperand, Operand, asymmetry_of, block, matrix, optional_matrix, symmetric
+from ._inputs import (
+    AnyOperand,
+    Operand,
+    as_complex,
+    asymmetry_of,
+    block,
+    matrix,
+    optional_matrix,
+    symmetric,
+)
 from ._messages import callers_names, renamed_reason, way_to_symmetry
 from ._result import Result, result_of
+from ._scalars import check_real, real_of
 from ._seed import seed_of
 
 logger = logging.getLogger("heddle")
@@ -67,7 +77,7 @@ class Extras(_Common, total=False):
     method: "auto", "lobpcg", "block_lanczos" or "block_cg".
     preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
         {"type": "chebyshev", "degree": 8}.
-    device: "auto", "host" or "cuda". Arrays on a GPU are solved there.
+    device: "auto", "host" or "cuda". Arrays on a GPU are solved there, complex problems on the host.
     devices: the number of GPUs of this machine that solve together, or "all" of them, for problems
         in host memory.
     threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
@@ -76,8 +86,8 @@ class Extras(_Common, total=False):
     callback: called with a `State` after each iteration. Returning False ends the solve.
     progress: whether to show a bar, which needs tqdm.
     return_stats: whether to return the `Result`, too, as the last value.
-    symmetrize: "average" takes (A + A^T)/2 in place of A and of B, which rounding or printing has
-        made unsymmetric. `Result.asymmetry` says by how much. "triangle" completes matrices that
+    symmetrize: "average" takes (A + A^T)/2, of complex matrices (A + A^H)/2, in place of A and of B,
+        which rounding or printing has made unsymmetric. `Result.asymmetry` says by how much. "triangle" completes matrices that
         have entries in one triangle alone.
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
@@ -110,7 +120,9 @@ class Problem:
     one is known, such as the square roots of the degrees for a normalised Laplacian of a weighted
     graph. It is a hint that is checked. `near_null` (n × m: vectors that A nearly maps to 0 away from
     the boundary) or `coordinates` (nodes × 2 or 3: positions of the nodes of an elastic body, whose
-    rigid body motions are taken) help the preconditioner "multigrid"."""
+    rigid body motions are taken) help the preconditioner "multigrid". One part of complex numbers
+    makes the problem complex. Its A and B are Hermitian, and it is solved in host memory, in double
+    precision, also where the numbers are complex64."""
 
     A: Any
     B: Any = None
@@ -142,12 +154,28 @@ class Prepared:
     near_null: np.ndarray | None = None
     coordinates: np.ndarray | None = None
     geometric_stiffness: AnyOperand | None = None
-    dtype: np.dtype = np.dtype(np.float64)
+    dtype: np.dtype = np.dtype(np.float64)  # of the vectors that are returned
+
+    def __post_init__(self) -> None:
+        """One complex part makes the vectors complex."""
+        blocks = (self.rhs, self.initial_guess, self.constraints)
+        scalars = [part.dtype for part in self.matrices()]
+        scalars += [X.dtype for X in blocks if isinstance(X, np.ndarray)]
+        if any(scalar.kind == "c" for scalar in scalars):
+            self.dtype = np.promote_types(self.dtype, np.complex64)
+
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype.kind == "c"
 
     @property
     def library(self) -> Library | None:
         """The owner of the arrays on a GPU. None for a problem in host memory."""
         return self.A.library if isinstance(self.A, DeviceOperand) else None
+
+    def returned_values(self, values: np.ndarray) -> Any:
+        """Eigenvalues, in the precision of the matrices."""
+        return self.returned(values.astype(real_of(self.dtype)))
 
     def returned(self, values: np.ndarray) -> Any:
         """Numbers as an array of the caller's library."""
@@ -246,7 +274,7 @@ class Options:
     def default_tolerance(self, dtype: np.dtype) -> None:
         """For a tolerance of 0, as SciPy means it: as accurate as rounding allows."""
         if self.request["tolerance"] == 0:
-            precision = "single" if dtype == np.float32 else "double"
+            precision = "single" if real_of(dtype) == np.float32 else "double"
             single = self.request.get("precision", precision) == "single"
             self.request["tolerance"] = 1e-6 if single else 1e-14
             self.rounding = 100 * self.request["tolerance"]
@@ -268,11 +296,22 @@ class Options:
             yield found
 
     def device_for(
-        self, all_stored: bool, devices: int | None = None
+        self, all_stored: bool, devices: int | None = None, is_complex: bool = False
     ) -> AbstractContextManager[_core.Device]:
         """The device of a solve, of as many GPUs as the call asks for if `devices` is None. A GPU
-        cannot multiply by a function of host blocks."""
-        name = "host" if self.device == "auto" and not all_stored else self.device
+        cannot multiply by a function of host blocks, and knows no complex numbers."""
+        if is_complex and self.device in ("cuda", "gpu"):
+            raise ValueError(
+                f"device is {self.device!r}, which solves problems with real matrices only: take "
+                "'auto' or 'host'"
+            )
+        if is_complex and self.devices != 1:
+            raise ValueError(
+                f"devices is {self.devices or 'all'}, but several GPUs solve problems with real "
+                "matrices only"
+            )
+        on_host = is_complex or not all_stored
+        name = "host" if self.device == "auto" and on_host else self.device
         number = self.devices if devices is None else devices
         return borrowed_device(name, self.threads, devices=number)
 
@@ -321,9 +360,17 @@ class _Watch:
             self._bar.close()
 
 
-def _core_of(operand: AnyOperand | None) -> _core.Matrix | None:
+def _core_of(operand: AnyOperand | None, is_complex: bool) -> Any:
     assert not isinstance(operand, DeviceOperand)
-    return None if operand is None else operand.core
+    if operand is None:
+        return None
+    return as_complex(operand).core if is_complex else operand.core
+
+
+def _block_of(X: np.ndarray | None, is_complex: bool) -> np.ndarray | None:
+    if X is None or not is_complex or X.dtype.kind == "c":
+        return X
+    return np.array(X, dtype=np.complex128, order="C")
 
 
 _SYMMETRIC = ("A", "B", "geometric_stiffness")
@@ -358,24 +405,23 @@ def _place(library: Library | None) -> str:
     return "in host memory" if library is None else f"on GPU {library.gpu}, in {library.name}"
 
 
-def _host_problem(problem: Prepared, request: dict[str, Any]) -> _core.Problem:
+def _host_problem(problem: Prepared, request: dict[str, Any]) -> Any:
     """A problem in host memory as the library takes it. Sets its precision in `request`."""
     if problem.dtype == np.float32 and problem.all_stored:
         request.setdefault("precision", "single")
-    A = _core_of(problem.A)
-    assert A is not None
-    return _core.Problem(
-        A,
-        B=_core_of(problem.B),
-        rhs=problem.rhs,
-        initial_guess=problem.initial_guess,
-        constraints=problem.constraints,
-        preconditioner=_core_of(problem.preconditioner),
-        A_transposed=_core_of(problem.A_transposed),
+    is_complex = problem.is_complex
+    if is_complex and problem.null_vector_sizes is not None:
+        raise ValueError("null_vector_sizes: null vectors are looked for of real matrices only")
+    kind: Any = _core.ComplexProblem if is_complex else _core.Problem
+    matrices = ("B", "preconditioner", "A_transposed", "geometric_stiffness")
+    blocks = ("rhs", "initial_guess", "constraints")
+    return kind(
+        _core_of(problem.A, is_complex),
+        **{name: _core_of(getattr(problem, name), is_complex) for name in matrices},
+        **{name: _block_of(getattr(problem, name), is_complex) for name in blocks},
         normal_equations=problem.normal_equations,
         near_null=problem.near_null,
         coordinates=problem.coordinates,
-        geometric_stiffness=_core_of(problem.geometric_stiffness),
     )
 
 
@@ -407,9 +453,15 @@ def way_out_of(problem: Prepared) -> Callable[[str], str]:
         operand = getattr(problem, field, None)
         if field not in _SYMMETRIC or not isinstance(operand, Operand):
             return ""
-        return way_to_symmetry(*asymmetry_of(operand))
+        return way_to_symmetry(*asymmetry_of(operand), operand.dtype.kind == "c")
 
     return way_out
+
+
+def _device_of(problem: Prepared, options: Options) -> AbstractContextManager[_core.Device]:
+    if problem.library is not None:
+        return options.device_of(problem.library)
+    return options.device_for(problem.all_stored, is_complex=problem.is_complex)
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:
@@ -421,7 +473,7 @@ def run(problem: Prepared, options: Options, names: dict[str, str] | None = None
     with (
         callers_names(names, way_out_of(problem)),
         closing(_Watch(options)) as watch,
-        options.device_of(library) if library else options.device_for(problem.all_stored) as device,
+        _device_of(problem, options) as device,
     ):
         told = {"iteration": watch.iteration, "stage": watch.stage}
         if library is None:
@@ -471,15 +523,17 @@ def with_stats(values: tuple[Any, ...], result: Result, options: Options) -> Any
     return values if len(values) > 1 else values[0]
 
 
-def _sizes(values: Any) -> np.ndarray | None:
-    return None if values is None else np.ascontiguousarray(values, dtype=np.float64)
+def _real_array(values: Any, name: str) -> np.ndarray:
+    given = np.asarray(values)
+    check_real(given.dtype, name, "it is a part of problems with")
+    return np.ascontiguousarray(given, dtype=np.float64)
 
 
 def _table(values: Any, name: str) -> np.ndarray | None:
     """Rows of numbers, whose count the library checks."""
     if values is None:
         return None
-    table = np.ascontiguousarray(values, dtype=np.float64)
+    table = _real_array(values, name)
     if table.ndim != 2:
         raise ValueError(f"{name} has {table.ndim} dimensions, not 2")
     return table
@@ -509,13 +563,14 @@ def prepared(problem: Problem) -> Prepared:
     A_transposed = problem.A_transposed
     if A_transposed is not None:
         A_transposed = matrix(A_transposed, "A_transposed", symmetric=False, library=library)
+    sizes = problem.null_vector_sizes
     return Prepared(
         A=A,
         B=B,
         preconditioner=optional_matrix(problem.preconditioner, "preconditioner", cols, library),
         normal_equations=normal,
         A_transposed=A_transposed,
-        null_vector_sizes=_sizes(problem.null_vector_sizes),
+        null_vector_sizes=None if sizes is None else _real_array(sizes, "null_vector_sizes"),
         near_null=_table(problem.near_null, "near_null"),
         coordinates=_table(problem.coordinates, "coordinates"),
         geometric_stiffness=geometric,
@@ -627,8 +682,7 @@ def plan(problem: Any, **options: Any) -> Plan:
     given, _ = symmetrized(prepared(problem), asked)
     request, library = dict(asked.request), given.library
     _check_places(given, {})
-    way_out = callers_names({}, way_out_of(given))
-    with way_out, asked.device_of(library) if library else asked.device_for(given.all_stored) as device:
+    with callers_names({}, way_out_of(given)), _device_of(given, asked) as device:
         if library is None:
             core = _host_problem(given, request)
             made = _core.plan(device, request, core, null_vector_sizes=given.null_vector_sizes)

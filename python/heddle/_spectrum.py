@@ -12,6 +12,7 @@ from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
 from ._inputs import entries_of, matrix, symmetric
 from ._messages import callers_names
+from ._scalars import check_real
 from ._solve import Options, Prepared, way_out_of
 
 
@@ -28,6 +29,7 @@ class _Estimate:
     def compute(self) -> tuple[_core.SpectralDensity, _Estimate]:
         """The density, and this with what can be pickled in place of A."""
         operand = matrix(self.A, "A")
+        check_real(operand.dtype, "A", "spectral densities are those of")
         place = {"device": self.device, "threads": self.threads}
         options = Options({**place, "symmetrize": self.symmetrize}, "raise")
         if self.symmetrize is not None:
@@ -38,7 +40,7 @@ class _Estimate:
                 density = on_device.density(operand, found, **self.settings)
         else:
             with words, options.device_for(operand.is_stored) as found:
-                density = _core.spectral_density(found, operand.core, **self.settings)
+                density = _core.spectral_density(found, operand.real_core, **self.settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")
         if isinstance(operand, DeviceOperand) or not operand.is_stored:
