@@ -136,7 +136,10 @@ def _graph_matrix(G: Any) -> Any:
         raise ValueError("the graph has no nodes")
     if G.is_directed():
         raise ValueError("the graph is directed: pass G.to_undirected()")
-    return networkx.to_scipy_sparse_array(G, dtype=np.float64, format="csr")
+    try:
+        return networkx.to_scipy_sparse_array(G, dtype=np.float64, format="csr")
+    except TypeError as error:
+        raise TypeError(f"the graph has weights that are not real numbers ({error})") from error
 
 
 def _without_torch(A: Any) -> Any:

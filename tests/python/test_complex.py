@@ -374,6 +374,15 @@ def test_what_real_matrices_have_alone_is_refused_by_name(hermitian, definite, c
         call(hermitian[0], definite)
 
 
+def test_graphs_with_complex_weights_are_refused():
+    networkx = pytest.importorskip("networkx")
+    G = networkx.Graph()
+    G.add_edge(0, 1, weight=1j)
+    for call in (heddle.eigsh, heddle.fiedler):
+        with pytest.raises(TypeError, match="^the graph has weights that are not real numbers"):
+            call(G, 1)
+
+
 def test_an_automatic_device_is_the_host(hermitian, monkeypatch):
     """Also in a build that could take a GPU, which would be the automatic one."""
     asked = []

@@ -289,6 +289,10 @@ def test_refusals(library):
         heddle.cg(A, b, devices=2)
     with pytest.raises(TypeError, match="b has the type complex64"):
         heddle.cg(A, library.array(np.ones(40, dtype=np.complex64)))
+    with pytest.raises(TypeError, match="A lies on GPU 0, in .*, but b in host memory"):
+        heddle.cg(A, np.ones(40, dtype=complex))
+    with pytest.raises(TypeError, match="A has the type complex128 in the memory of a GPU, .*real matrices only"):
+        heddle.eigsh(library.array(np.eye(40, dtype=complex)), 2, which="SA")
     with pytest.raises(TypeError, match="b is sparse, it must be an array"):
         heddle.cg(A, A)
     with pytest.raises(ValueError, match="b has 39 rows where 40 are needed"):

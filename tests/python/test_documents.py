@@ -150,7 +150,7 @@ def test_examples_for_engineers(tmp_path, monkeypatch, capsys):
     assert 500 < float(capsys.readouterr().out[1:].split()[0]) < 2500
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/physicist.md"])
 def test_python_of_a_page_runs_from_its_first_line_to_its_last(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = [code for language, code in BLOCK.findall((ROOT / page).read_text()) if language == "python"]

@@ -62,7 +62,10 @@ def read(matrix: Any) -> Any:
         from heddle import generate
 
         options = {key: matrix[key] for key in ("density", "seed") if key in matrix}
-        return sp.csr_matrix(generate(matrix["generate"], *matrix["size"], **options))
+        made = sp.csr_matrix(generate(matrix["generate"], *matrix["size"], **options))
+        if np.iscomplexobj(made.data):
+            raise ValueError(f"{matrix['generate']}: its numbers are complex")
+        return made
     path = Path(matrix)
     raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else None
     name = path.name.removesuffix(".gz")
