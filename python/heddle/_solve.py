@@ -87,8 +87,8 @@ class Extras(_Common, total=False):
     progress: whether to show a bar, which needs tqdm.
     return_stats: whether to return the `Result`, too, as the last value.
     symmetrize: "average" takes (A + A^T)/2, of complex matrices (A + A^H)/2, in place of A and of B,
-        which rounding or printing has made unsymmetric. `Result.asymmetry` says by how much. "triangle" completes matrices that
-        have entries in one triangle alone.
+        which rounding or printing has made unsymmetric. `Result.asymmetry` says by how much.
+        "triangle" completes matrices that have entries in one triangle alone.
     on_failure: what to do where the accuracy is not reached: "raise" `NotConverged`, "warn", or
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
