@@ -83,7 +83,7 @@ Solution solve(const ComplexProblem& problem, const Request& request, const Moni
 
 SpectralDensity spectral_density(Device& device, const ComplexMatrix& A,
                                  const SpectralDensityOptions& options) {
-  detail::check_square(ProblemPart::matrix, A.rows(), A.cols());
+  detail::check_square(ProblemPart::matrix, A.rows(), A.cols(), true);
   if (A.is_stored()) detail::check_symmetric(device.host(), ProblemPart::matrix, A);
   if (!device.is_host() || device.processes() > 1) {
     throw RequestError("device", ": densities of complex matrices need one process on the host");

@@ -219,6 +219,14 @@ TEST(ComplexRefusals, MatricesThatAreNotHermitian) {
             "conjugate");
 }
 
+TEST(ComplexRefusals, MatricesThatAreNotSquare) {
+  const std::vector<std::int64_t> offsets{0, 1, 2};
+  const std::vector<std::int32_t> columns{0, 1};
+  const std::vector<Complex> values{1, 1};
+  EXPECT_EQ(refusal({.A = ComplexMatrix(2, 3, offsets, columns, values)}),
+            "A: the matrix is 2 x 3, it must be square");
+}
+
 TEST(ComplexRefusals, MassesThatAreNotDefinite) {
   const Complex i{0, 1};
   const ComplexMatrix A = small({2, i, 0, -i, 2, 0, 0, 0, 2});
