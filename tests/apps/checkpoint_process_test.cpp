@@ -198,7 +198,9 @@ INSTANTIATE_TEST_SUITE_P(All, CheckpointProcess, testing::ValuesIn(kSolvers),
                          [](const testing::TestParamInfo<Solver>& solver) {
                            std::string name =
                                std::filesystem::path(solver.param.executable).filename().string();
-                           return name.substr(name.find('-') + 1);
+                           const bool complex =
+                               solver.param.yaml.find("peierls") != std::string::npos;
+                           return name.substr(name.find('-') + 1) + (complex ? "_complex" : "");
                          });
 
 }  // namespace
