@@ -46,16 +46,22 @@ Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monit
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
-// The same for complex matrices. They are solved on the host, also where `request` leaves the
-// device open and there is a GPU. Throws `RequestError` also for what is there for real matrices
-// only.
+// Complex matrices are solved on the host, in double precision and one process. What is there for
+// real matrices only is refused by a `RequestError` or `ProblemError`.
 
+/// As `plan` of a real problem.
 SolvePlan plan(Device& device, const ComplexProblem& problem, const Request& request = {},
                const Monitor& monitor = {});
+
+/// As `run` of a real problem.
 Solution run(Device& device, ComplexProblem problem, const SolvePlan& plan,
              const Monitor& monitor = {});
+
+/// As `solve` of a real problem on `device`, which must be the host.
 Solution solve(Device& device, ComplexProblem problem, const Request& request,
                const Monitor& monitor = {});
+
+/// As `solve` of a real problem, on the host also where there is a GPU.
 Solution solve(const ComplexProblem& problem, const Request& request = {},
                const Monitor& monitor = {});
 

@@ -59,9 +59,17 @@ MethodChoice choose_at_smallest_end(const Request& request, const Facts& facts,
         Method::block_lanczos,
         fmt::format("factoring A - sigma B is cheap, about {:.0e} operations", operations));
   }
-  return choice(
-      Method::lobpcg,
-      fmt::format("factoring A - sigma B is expensive, about {:.0e} operations", operations), true);
+  const std::string expensive =
+      fmt::format("factoring A - sigma B is expensive, about {:.0e} operations", operations);
+  // LOBPCG needs multigrid or incomplete factors to be faster than filters, see
+  // `PreconditionerKind::complex_maker`.
+  if (facts.complex && !facts.B.given) {
+    MethodChoice filtered =
+        choice(Method::block_lanczos, expensive + ", and filters beat Chebyshev preconditioners");
+    filtered.request.filter = LanczosFilter::chebyshev;
+    return filtered;
+  }
+  return choice(Method::lobpcg, expensive, true);
 }
 
 /// Estimated operations per pair of an interval, by slices and by polynomial filters. The numbers

@@ -4,6 +4,7 @@
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/complex_plan.hpp>
 #include <heddle/drivers/plan/details.hpp>
+#include <heddle/drivers/plan/scaling.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/factor/factor_costs.hpp>
 #include <utility>
@@ -98,6 +99,7 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProb
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
   plan.method_reason = choice.reason;
   plan.stages = stages_of(choice, facts, machine.on_gpu);
+  for (StagePlan& stage : plan.stages) stage.scaling = scaling_of(problem, stage.request);
   const StagePlan& first = plan.stages.front();
   check_preconditioner(first.preconditioner);
   check_found(machine, facts, first.request, first.preconditioner);

@@ -9,8 +9,8 @@
 /// Plans for problems with complex matrices.
 namespace heddle::detail {
 
-/// As `make_plan` of a real problem. Rows keep their order, nothing is scaled, no null vectors are
-/// looked for, and no eigenvalues are counted. Throws also
+/// As `make_plan` of a real problem. Rows keep their order and their scale, no null vectors
+/// are looked for, and no eigenvalues are counted. Throws also
 /// for what is there for real matrices only: GPUs, several processes, singular values, least
 /// squares, load factors, pairs inside the spectrum, precisions below double, orders of rows, null
 /// vectors, and preconditioners without a form for complex matrices.

@@ -32,6 +32,18 @@ bool may_factor(const Facts& facts, const Request& request) {
          may_invert(request, facts.sizes()) && !all_known(request, facts.sizes());
 }
 
+/// The scaling that brings the largest entries of stored matrices to a moderate size.
+template <WideScalar W>
+ProblemScaling moderating(const HostProblem<W>& problem, Precision precision) {
+  ProblemScaling scaling;
+  if (problem.A.is_stored()) scaling.A = moderating_exponent(problem.A.largest(), precision);
+  if (problem.B && problem.B->is_stored()) {
+    scaling.B = moderating_exponent(problem.B->largest(), precision) / 2 * 2;
+  }
+  scaling.vectors = scaling.B;
+  return scaling;
+}
+
 /// Sets the part of `scaling` that the rows ask for.
 void grade(const Problem& problem, const Facts& facts, const Request& request,
            ProblemScaling& scaling) {
@@ -68,18 +80,20 @@ double smallest_graded_row(const Problem& problem, const Facts& facts, const Req
 
 ProblemScaling scaling_of(const Problem& problem, const Facts& facts, const Request& request,
                           const HeldRows& held) {
-  ProblemScaling scaling;
-  if (problem.A.is_stored()) {
-    const double largest = held.empty() ? problem.A.largest() : held.largest_scaled();
-    scaling.A = moderating_exponent(largest, request.precision);
-    if (facts.buckling) scaling.A = scaling.A / 2 * 2;
+  ProblemScaling scaling = moderating(problem, request.precision);
+  if (problem.A.is_stored() && !held.empty()) {
+    scaling.A = moderating_exponent(held.largest_scaled(), request.precision);
   }
-  if (problem.B && problem.B->is_stored()) {
-    scaling.B = moderating_exponent(problem.B->largest(), request.precision) / 2 * 2;
+  if (facts.buckling) {
+    scaling.A = scaling.A / 2 * 2;
+    scaling.vectors = scaling.A;
   }
-  scaling.vectors = facts.buckling ? scaling.A : scaling.B;
   grade(problem, facts, request, scaling);
   return scaling;
+}
+
+ProblemScaling scaling_of(const ComplexProblem& problem, const Request& request) {
+  return moderating(problem, request.precision);
 }
 
 }  // namespace heddle::detail

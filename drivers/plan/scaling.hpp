@@ -47,4 +47,7 @@ double smallest_graded_row(const Problem& problem, const Facts& facts, const Req
 ProblemScaling scaling_of(const Problem& problem, const Facts& facts, const Request& request,
                           const HeldRows& held);
 
+/// The same for a complex problem, whose rows are not scaled.
+ProblemScaling scaling_of(const ComplexProblem& problem, const Request& request);
+
 }  // namespace heddle::detail

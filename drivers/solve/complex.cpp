@@ -4,6 +4,7 @@
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <heddle/drivers/solve/run_shared.hpp>
+#include <heddle/drivers/solve/scaled.hpp>
 #include <heddle/drivers/solve/stages.hpp>
 #include <utility>
 
@@ -28,9 +29,14 @@ Solution run_stage(Device& device, ComplexProblem problem, const detail::PlanDet
   complete(problem.constraints, problem.A.rows());
   complete(problem.initial_guess, problem.A.rows());
   complete(problem.rhs, problem.A.rows());
-  detail::SharedProblem<Complex> all{.problem = std::move(problem), .facts = plan.facts};
-  Solution solution = detail::run_shared<Complex>(place, std::move(all), stage.preconditioner,
-                                                  stage.request, monitor);
+  detail::Facts facts = plan.facts;
+  Request request = stage.request;
+  detail::scale(context, problem, facts, request, stage.scaling);
+  detail::SharedProblem<Complex> all{.problem = std::move(problem), .facts = facts};
+  Solution solution =
+      detail::run_shared<Complex>(place, std::move(all), stage.preconditioner, request,
+                                  detail::unscaled(monitor, stage.scaling));
+  detail::unscale(device, solution, stage.scaling);
   detail::report_stage(device, context, plan, stage, solution);
   return solution;
 }

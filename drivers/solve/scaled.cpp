@@ -16,18 +16,19 @@ namespace heddle::detail {
 namespace {
 
 /// 2^exponent E A E. No `rows`: E = I.
-Matrix scaled(HostContext& context, const Matrix& A, int exponent,
-              const std::vector<int>& rows = {}) {
+template <WideScalar W>
+HostMatrix<W> scaled(HostContext& context, const HostMatrix<W>& A, int exponent,
+                     const std::vector<int>& rows = {}) {
   if ((exponent == 0 && rows.empty()) || !A.is_stored()) return A;
-  HostCsrMatrix<double> copy = convert<double>(context, A.view());
+  HostCsrMatrix<W> copy = convert<W>(context, A.view());
   const auto of = [&](auto i) { return rows.empty() ? 0 : rows[static_cast<std::size_t>(i)]; };
   for (Index i = 0; i < copy.rows(); ++i) {
     for (auto k = copy.row_offsets()[i]; k < copy.row_offsets()[i + 1]; ++k) {
-      double& value = copy.values()[k];
-      value = std::ldexp(value, exponent + of(i) + of(copy.columns()[k]));
+      W& value = copy.values()[k];
+      value = times_power_of_two(value, exponent + of(i) + of(copy.columns()[k]));
     }
   }
-  return Matrix(std::move(copy));
+  return HostMatrix<W>(std::move(copy));
 }
 
 /// The identity.
@@ -41,7 +42,7 @@ template <Scalar T>
 double largest_in_column(ConstBlockView<T, HostSpace> X, Index j) {
   double largest = 0;
   for (Index i = 0; i < X.rows(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(X(i, j))));
+    largest = std::max(largest, static_cast<double>(std::abs(X(i, j))));
   }
   return largest;
 }
@@ -53,7 +54,7 @@ MultiVector<T, HostSpace> scaled_columns(HostContext& context, ConstBlockView<T,
   MultiVector<T, HostSpace> copy(context, X.rows(), X.cols());
   for (Index i = 0; i < X.rows(); ++i) {
     for (Index j = 0; j < X.cols(); ++j) {
-      copy.view()(i, j) = std::ldexp(X(i, j), exponents[static_cast<std::size_t>(j)]);
+      copy.view()(i, j) = times_power_of_two(X(i, j), exponents[static_cast<std::size_t>(j)]);
     }
   }
   return copy;
@@ -66,7 +67,8 @@ MultiVector<T, HostSpace> scaled_rows(HostContext& context, ConstBlockView<T, Ho
   MultiVector<T, HostSpace> copy(context, X.rows(), X.cols());
   for (Index i = 0; i < X.rows(); ++i) {
     const int own = rows.empty() ? 0 : sign * rows[static_cast<std::size_t>(i)];
-    for (Index j = 0; j < X.cols(); ++j) copy.view()(i, j) = std::ldexp(X(i, j), exponent + own);
+    for (Index j = 0; j < X.cols(); ++j)
+      copy.view()(i, j) = times_power_of_two(X(i, j), exponent + own);
   }
   return copy;
 }
@@ -76,13 +78,14 @@ std::vector<int> every_column(Index columns, int exponent) {
 }
 
 /// X with columns of a moderate size, which span the same space.
-Block of_moderate_size(HostContext& context, const Block& X, Precision precision) {
+template <WideScalar W>
+HostBlock<W> of_moderate_size(HostContext& context, const HostBlock<W>& X, Precision precision) {
   std::vector<int> exponents;
   for (Index j = 0; j < X.cols(); ++j) {
     exponents.push_back(moderating_exponent(largest_in_column(X.view(), j), precision));
   }
   if (std::all_of(exponents.begin(), exponents.end(), [](int each) { return each == 0; })) return X;
-  return Block(scaled_columns(context, X.view(), exponents));
+  return HostBlock<W>(scaled_columns(context, X.view(), exponents));
 }
 
 /// number·2^exponent in decimal digits, also where it is no number of double precision.
@@ -101,7 +104,8 @@ bool representable(double number, int exponent) {
   return lost <= std::max(1e-12 * std::abs(number), std::numeric_limits<double>::epsilon());
 }
 
-void check_rhs(const Block& R, const ProblemScaling& scaling, const Request& request) {
+template <WideScalar W>
+void check_rhs(const HostBlock<W>& R, const ProblemScaling& scaling, const Request& request) {
   const bool full = request.precision == Precision::full;
   const double most = full ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   const double least =
@@ -144,7 +148,7 @@ void unscale_vectors(Device& device, Solution& solution, const HostBlock<T>& X,
       scaled_rows(device.host(), X.view(), scaling.vectors / 2, 1, scaling.rows);
   for (Index j = 0; j < solution.count(); ++j) {
     const double largest = largest_in_column<T>(std::as_const(copy).view(), j);
-    if (std::isfinite(largest) && largest >= std::numeric_limits<T>::min()) continue;
+    if (std::isfinite(largest) && largest >= std::numeric_limits<RealOf<T>>::min()) continue;
     refuse_result(solution, fmt::format("eigenvector {}, with x'Bx = 1,", j + 1));
     break;
   }
@@ -205,14 +209,17 @@ double residual(const CsrView<double, HostSpace>& A, const CsrView<double, HostS
 
 }  // namespace
 
-void scale(HostContext& context, Problem& problem, Facts& facts, Request& request,
+template <WideScalar W>
+void scale(HostContext& context, HostProblem<W>& problem, Facts& facts, Request& request,
            const ProblemScaling& scaling) {
   problem.constraints = of_moderate_size(context, problem.constraints, request.precision);
   if (is_eigensolver(request.method)) {
     problem.initial_guess = of_moderate_size(context, problem.initial_guess, request.precision);
   }
   if (scaling.changes_nothing()) return;
-  if (scaling.graded()) scale_rows(context, problem, facts, request, scaling);
+  if constexpr (RealScalar<W>) {
+    if (scaling.graded()) scale_rows(context, problem, facts, request, scaling);
+  }
   problem.A = scaled(context, problem.A, scaling.A, scaling.rows);
   if (problem.A_transposed) {
     problem.A_transposed = scaled(context, *problem.A_transposed, scaling.A);
@@ -220,7 +227,7 @@ void scale(HostContext& context, Problem& problem, Facts& facts, Request& reques
   if (problem.B) problem.B = scaled(context, *problem.B, scaling.B, scaling.rows);
   if (problem.rhs.cols() > 0 && scaling.A != 0) {
     check_rhs(problem.rhs, scaling, request);
-    problem.rhs = Block(
+    problem.rhs = HostBlock<W>(
         scaled_columns(context, problem.rhs.view(), every_column(problem.rhs.cols(), scaling.A)));
   }
   const auto within_range = [](double value, int exponent) {
@@ -240,6 +247,9 @@ void scale(HostContext& context, Problem& problem, Facts& facts, Request& reques
   request.tolerance =
       std::max(within_range(tolerance_of(request), scaling.A), std::numeric_limits<double>::min());
 }
+
+template void scale(HostContext&, Problem&, Facts&, Request&, const ProblemScaling&);
+template void scale(HostContext&, ComplexProblem&, Facts&, Request&, const ProblemScaling&);
 
 Monitor unscaled(const Monitor& monitor, const ProblemScaling& scaling) {
   if (!monitor.iteration || scaling.A == scaling.B) return monitor;
@@ -266,8 +276,8 @@ void unscale(Device& device, Solution& solution, const ProblemScaling& scaling) 
   }
   unscale_values(solution, solution.eigenvalues, scaling.B - scaling.A, "eigenvalue");
   if (scaling.vectors == 0 && scaling.rows.empty()) return;
-  visit_real(HostVectors(solution.vectors),
-             [&](const auto& X) { unscale_vectors(device, solution, X, scaling); });
+  std::visit([&](const auto& X) { unscale_vectors(device, solution, X, scaling); },
+             HostVectors(solution.vectors));
 }
 
 double take_given_residuals(HostContext& context, const Problem& given, const Request& request,

@@ -13,7 +13,8 @@ namespace heddle::detail {
 /// are scaled one by one. Where rows are graded, `request` asks for the inverse. Throws
 /// `ProblemError` if the right-hand sides then leave the range of numbers. The solution would leave
 /// this range, too.
-void scale(HostContext& context, Problem& problem, Facts& facts, Request& request,
+template <WideScalar W>
+void scale(HostContext& context, HostProblem<W>& problem, Facts& facts, Request& request,
            const ProblemScaling& scaling);
 
 /// `monitor` with the eigenvalues of the original problem in place of those of the scaled one.

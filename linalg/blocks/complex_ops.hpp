@@ -41,27 +41,32 @@ template <ComplexScalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<Wide<T>, HostSpace> G);
 
+/// G = Xᴴ Y and H = Xᴴ Z.
 template <ComplexScalar T>
 void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
           SmallView<Wide<T>, HostSpace> G, ConstBlockView<T, HostSpace> Z,
           SmallView<Wide<T>, HostSpace> H);
 
+/// Y = α X C + β W.
 template <ComplexScalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<Wide<T>, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
               BlockView<T, HostSpace> Y);
 
+/// Y = α X C + β Y.
 template <ComplexScalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<Wide<T>, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
   multiply<T>(context, alpha, X, C, beta, Y, Y);
 }
 
+/// Y = α X C + β Y and norms(j, 0) = ‖y_j‖₂.
 template <ComplexScalar T>
 void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
               ConstSmallView<Wide<T>, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
               SmallView<double, HostSpace> norms);
 
+/// Y = X C and Z = Y.
 template <ComplexScalar T>
 void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
                        ConstSmallView<Wide<T>, HostSpace> C, BlockView<T, HostSpace> Y,
@@ -70,6 +75,7 @@ void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
   copy<T>(context, Y, Z);
 }
 
+/// Y = α X C + β W, and then G = ZᴴY. Z may be or contain Y.
 template <ComplexScalar T>
 void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
                    ConstSmallView<Wide<T>, HostSpace> C, double beta,

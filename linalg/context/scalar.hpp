@@ -93,6 +93,16 @@ constexpr RealOf<T> squared(T x) noexcept {
   }
 }
 
+/// 2^exponent x.
+template <Scalar T>
+T times_power_of_two(T x, int exponent) noexcept {
+  if constexpr (kComplex<T>) {
+    return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+  } else {
+    return std::ldexp(x, exponent);
+  }
+}
+
 /// Whether x is neither NaN nor infinite.
 template <Scalar T>
 bool is_finite(T x) noexcept {

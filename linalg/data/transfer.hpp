@@ -19,8 +19,8 @@ namespace heddle {
 inline HostContext& host_of(HostContext& context, HostContext&) { return context; }
 inline HostContext& host_of(CudaContext&, HostContext& beside) { return beside; }
 
-/// target = source, from the context's memory.
 namespace detail {
+/// target = source, in host memory.
 template <WideScalar W>
 void copy_small(ConstSmallView<W, HostSpace> source, SmallView<W, HostSpace> target) {
   assert(source.rows == target.rows && source.cols == target.cols);
@@ -30,10 +30,12 @@ void copy_small(ConstSmallView<W, HostSpace> source, SmallView<W, HostSpace> tar
   }
 }
 }  // namespace detail
+/// target = source, from the context's memory.
 inline void fetch(HostContext&, ConstSmallView<double, HostSpace> source,
                   SmallView<double, HostSpace> target) {
   detail::copy_small(source, target);
 }
+/// The same for complex numbers.
 inline void fetch(HostContext&, ConstSmallView<std::complex<double>, HostSpace> source,
                   SmallView<std::complex<double>, HostSpace> target) {
   detail::copy_small(source, target);

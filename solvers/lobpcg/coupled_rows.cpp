@@ -2,12 +2,16 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lobpcg/coupled_rows.hpp>
 #include <type_traits>
+#include <vector>
 
 namespace heddle::detail {
 namespace {
 
 /// An entry a_ij couples rows i and j from this share of (a_ii a_jj)^½ on.
 constexpr double kCoupling = 0.1;
+
+/// A row is in a mask from this value on.
+constexpr double kIn = 0.5;
 
 /// The entries of A, relative to (a_ii a_jj)^½.
 template <Scalar T>
@@ -34,6 +38,14 @@ class RelativeEntries {
   bool is_coupled(Index i) const {
     for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
       if (couples(i, e, A_.values[e])) return true;
+    }
+    return false;
+  }
+
+  /// Whether an entry of any sign couples row i with one in which `mask` is at least a half.
+  bool meets(Index i, BlockView<T, HostSpace> mask) const {
+    for (std::int64_t e = A_.row_offsets[i]; e < A_.row_offsets[i + 1]; ++e) {
+      if (mask(A_.columns[e], 0) >= kIn && couples(i, e, std::abs(A_.values[e]))) return true;
     }
     return false;
   }
@@ -77,8 +89,26 @@ void mark_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
   }
 }
 
+template <Scalar T, class Ctx>
+void join_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
+                       [[maybe_unused]] BlockView<T, typename Ctx::Space> scratch,
+                       [[maybe_unused]] BlockView<T, typename Ctx::Space> mask) {
+  if constexpr (RealScalar<T> && std::is_same_v<typename Ctx::Space, HostSpace>) {
+    if (A.stored() == nullptr || A.row_range().local != A.row_range().global) return;
+    const RelativeEntries<T> entries(*A.stored(), scratch);
+    std::vector<Index> joined;
+    for (Index i = 0; i < A.stored()->rows; ++i) {
+      if (mask(i, 0) < kIn && entries.meets(i, mask)) joined.push_back(i);
+    }
+    for (const Index i : joined) mask(i, 0) = 1;
+  }
+}
+
 #define HEDDLE_INSTANTIATE(T, Ctx)                                               \
   template void mark_coupled_rows<T, Ctx>(const LinearOperator<T, Ctx>&, double, \
+                                          BlockView<T, typename Ctx::Space>,     \
+                                          BlockView<T, typename Ctx::Space>);    \
+  template void join_coupled_rows<T, Ctx>(const LinearOperator<T, Ctx>&,         \
                                           BlockView<T, typename Ctx::Space>,     \
                                           BlockView<T, typename Ctx::Space>);
 HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)

@@ -16,4 +16,12 @@ void mark_coupled_rows(const LinearOperator<T, Ctx>& A, double most,
                        BlockView<T, typename Ctx::Space> scratch,
                        BlockView<T, typename Ctx::Space> mask);
 
+/// Sets `mask` (n×1) to 1 in the rows that a large entry of A, of any sign, couples to a row where
+/// it is at least a half. A row inside a stiff part, or at its end, may look soft by chance;
+/// without it the rest of the part would be held there. Stays as it is if A is not stored in host
+/// memory with all rows on this process. `scratch` (n×1) is overwritten.
+template <Scalar T, class Ctx>
+void join_coupled_rows(const LinearOperator<T, Ctx>& A, BlockView<T, typename Ctx::Space> scratch,
+                       BlockView<T, typename Ctx::Space> mask);
+
 }  // namespace heddle::detail

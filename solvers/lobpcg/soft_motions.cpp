@@ -147,6 +147,7 @@ bool SoftMotions<T, Ctx>::choose_rows(double from, bool constrained) {
   row_maxima<T>(context_, ratios, -kEdge, column(2));
   if (options_.which == Which::smallest) {
     mark_coupled_rows<T, Ctx>(*problem_.A, kFewRows, ratios.columns(0, 1), column(2));
+    join_coupled_rows<T, Ctx>(*problem_.A, ratios.columns(0, 1), column(2));
   }
   s_.packet.clear();
   const auto rows = s_.packet.add(1, 1);

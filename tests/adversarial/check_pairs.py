@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 import truth
 from cases import vectors
@@ -138,28 +139,28 @@ def constraint_findings(case, pairs, C):
     return [wrong("constraint", f"max |C'BX| = {overlap:.2e} for {limit:.2e}")]
 
 
-def wanted_ranges(case, pairs, spectrum):
-    """Candidates for the right answer: (first, number) of consecutive true eigenvalues. More than
-    one where eigenvalues lie at the ends of an interval. Values beyond them are right only as far as
+def wanted_sets(case, pairs, spectrum):
+    """Candidates for the right answer: the ascending places of true eigenvalues. More than one where
+    eigenvalues lie at the ends of an interval, or tie. Values beyond them are right only as far as
     the bounds of marked values reach."""
     count, finite = len(pairs.theta), len(spectrum.values)
     if pairs.sigma is not None:
-        return nearest_ranges(case, pairs, spectrum)
+        return nearest_sets(case, pairs, spectrum)
     if pairs.interval is None:
         right = min(case.nev, finite)
         first = 0 if case.which == "smallest" else finite - right
-        return [(first, right)]
+        return [np.arange(first, first + right)]
     a, b = pairs.interval
     values, margin = spectrum.values, spectrum.errors + pairs.reach
     firsts = range(int(np.sum(values < a - margin)), int(np.sum(values < a + margin)) + 1)
     ends = range(int(np.sum(values <= b - margin)), int(np.sum(values <= b + margin)) + 1)
-    exact = [(first, count) for first in firsts if first + count in ends]
-    return exact or [(firsts[0], ends[-1] - firsts[0])]
+    exact = [np.arange(first, first + count) for first in firsts if first + count in ends]
+    return exact or [np.arange(firsts[0], ends[-1])]
 
 
-def nearest_ranges(case, pairs, spectrum):
-    """The ranges of true eigenvalues that are the nearest ones to sigma, up to ties to rounding and
-    to the tolerance."""
+def nearest_sets(case, pairs, spectrum):
+    """The true eigenvalues that are the nearest ones to sigma, up to ties to rounding and to the
+    tolerance: ranges, and of ties that are not neighbours those that suit the given values best."""
     values, sigma, count = spectrum.values, pairs.sigma, len(pairs.theta)
     side = case.solver.get("side", "both")
     rounding = 200 * case.epsilon * (pairs.norm_A + abs(sigma) * pairs.norm_B) / spectrum.beta
@@ -168,17 +169,28 @@ def nearest_ranges(case, pairs, spectrum):
     surely, perhaps = np.flatnonzero(beyond < -slack), np.flatnonzero(beyond <= slack)
     least, most = (min(case.nev, len(places)) for places in (surely, perhaps))
     distances = np.abs(values - sigma)
-    ranges = []
+    sets = []
     if least <= count <= most:
-        for first in range(perhaps[0] if count else 0, len(values) - count + 1):
-            inside = np.arange(first, first + count)
+        candidates = [np.arange(first, first + count)
+                      for first in range(perhaps[0] if count else 0, len(values) - count + 1)]
+        for inside in [*candidates, suited(pairs, spectrum, perhaps)]:
             outside = np.setdiff1d(surely, inside)
             if count and not np.all(np.isin(inside, perhaps)):
                 continue
             farthest = np.max(distances[inside] - slack[inside], initial=0.0)
             if count == 0 or np.all(distances[outside] + slack[outside] >= farthest):
-                ranges.append((first, count))
-    return ranges or [(0, least)]
+                sets.append(inside)
+    return sets or [np.arange(least)]
+
+
+def suited(pairs, spectrum, places):
+    """Of these places of true eigenvalues, as many as values were given, by which the errors exceed
+    the bounds least, and then are least. A value has one place."""
+    off = np.abs(pairs.theta[:, None] - spectrum.values[places]) - spectrum.errors[places]
+    reach = np.zeros(len(pairs.theta)) if pairs.bounds is None else pairs.bounds
+    excess = np.maximum(0, off - reach[:, None])
+    size = max(np.max(np.abs(off), initial=0.0), np.finfo(float).tiny)
+    return np.sort(places[linear_sum_assignment(excess / size + 1e-6 * off / size)[1]])
 
 
 def value_findings(case, pairs, spectrum, allowed):
@@ -188,17 +200,16 @@ def value_findings(case, pairs, spectrum, allowed):
     noise = rounding(case, pairs)[order]
     promise = (allowed[order] + noise) / spectrum.beta * max(1.0, np.sqrt(count))
     uncertain = np.max(promise, initial=100 * case.epsilon * pairs.norm_A / spectrum.beta)
-    right = wanted_ranges(case, pairs, spectrum)
-    if count != right[0][1]:
-        return [wrong("count", f"{count} values, {right[0][1]} are right")]
+    right = wanted_sets(case, pairs, spectrum)
+    if count != len(right[0]):
+        return [wrong("count", f"{count} values, {len(right[0])} are right")]
     direction = order if case.which != "largest" else order[::-1]
     findings = []
     if pairs.sigma is not None:
         uncertain = 0.0
     if np.any(np.abs(pairs.theta[direction] - pairs.theta) > uncertain):
         findings.append(wrong("order", "the values are not in order"))
-    choices = [(spectrum.values[first:first + count], spectrum.errors[first:first + count])
-               for first, _ in right]
+    choices = [(spectrum.values[places], spectrum.errors[places]) for places in right]
     reach = np.zeros(count) if pairs.bounds is None else pairs.bounds[order]
     values, errors = min(choices, key=lambda choice: np.max(np.abs(choice[0] - theta) - reach,
                                                             initial=-np.inf))

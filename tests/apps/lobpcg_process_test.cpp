@@ -274,8 +274,11 @@ TEST_F(LobpcgProcess, BadMatrixFiles) {
   expect_refused_beginning(solve("problem: {matrix: gone.mtx}"), 2, "gone.mtx: ");
   expect_refused_beginning(solve_file(""), 2, "a.mtx: ");
   expect_refused_beginning(solve_file("%%MatrixMarket matrix coordinate real\n"), 2, "a.mtx:1: ");
+  expect_refused_beginning(solve_file("%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n"),
+                           2, "a.mtx:1: ");
   expect_refused_beginning(
-      solve_file("%%MatrixMarket matrix coordinate complex symmetric\n1 1 0\n"), 2, "a.mtx:1: ");
+      solve_file("%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 0 1\n"), 2,
+      "a.mtx:3: ");
   expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 1\n"), 2, "a.mtx");
   expect_refused_beginning(solve_file(kReal + "2 2 1\n1 1 1\n2 2 1\n"), 2, "a.mtx:4: ");
   expect_refused_beginning(solve_file(kReal + "2 2 2\n1 1 1\n3 2 1\n"), 2, "a.mtx:4: ");

@@ -159,11 +159,50 @@ TEST(ComplexSolve, LinearSystems) {
   }
 }
 
+TEST(ComplexSolve, FiltersWhereFactorsAreExpensive) {
+  const ComplexMatrix A = generated("random_hermitian", {20000}, 8);
+  Device device(DeviceChoice::host, 2);
+  const SolvePlan planned = plan(device, {.A = A}, {.nev = 4});
+  EXPECT_EQ(planned.method, "block_lanczos");
+  EXPECT_EQ(planned.request.filter, LanczosFilter::chebyshev);
+  EXPECT_NE(planned.method_reason.find("expensive"), std::string::npos);
+}
+
 TEST(ComplexSolve, RealMatricesHaveTheirRealPairs) {
   const Solution complex = solve({.A = generated("laplace2d", {15, 14})}, {.nev = 5});
   const std::vector<double> exact = laplace_smallest_eigenvalues({15, 14}, 5);
   ASSERT_EQ(complex.status, SolveStatus::converged) << complex.reason;
   for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(complex.eigenvalues[k], exact[k], 1e-12);
+}
+
+TEST(ComplexSolve, MatricesOfAnySize) {
+  const ComplexMatrix A = generated("peierls2d", {25, 24}, 0.003);
+  const Dense whole = test::to_dense(A.view());
+  const Eigen::VectorXd exact = Eigen::SelfAdjointEigenSolver<Dense>(whole).eigenvalues();
+  const ComplexBlock rhs = random_block(600, 2, 5);
+  const Dense solved = whole.llt().solve(dense(rhs));
+  for (const int exponent : {-660, 0, 660}) {  // squares of entries leave the range of numbers
+    SCOPED_TRACE(exponent);
+    std::vector<Complex> values(A.view().values, A.view().values + A.nnz());
+    for (Complex& value : values) value = times_power_of_two(value, exponent);
+    const ComplexMatrix scaled(600, 600, std::span(A.view().row_offsets, 601),
+                               std::span(A.view().columns, values.size()), std::span(values));
+    for (const LanczosFilter filter : {LanczosFilter::chebyshev, LanczosFilter::inverse}) {
+      const Solution pairs =
+          solve({.A = scaled}, {.method = Method::block_lanczos, .nev = 3, .filter = filter});
+      ASSERT_EQ(pairs.status, SolveStatus::converged) << pairs.reason;
+      for (Index k = 0; k < 3; ++k) {
+        const auto j = static_cast<std::size_t>(k);
+        EXPECT_NEAR(std::ldexp(pairs.eigenvalues[j], -exponent), exact(k), 1e-12);
+        EXPECT_LE(std::ldexp(pairs.error_bounds[j], -exponent), 1e-8);
+      }
+    }
+    const Solution system = solve({.A = scaled, .rhs = rhs}, {.tolerance = 1e-10});
+    ASSERT_EQ(system.status, SolveStatus::converged) << system.reason;
+    Dense x = vectors(system);
+    for (Complex& each : x.reshaped()) each = times_power_of_two(each, exponent);
+    EXPECT_LE((x - solved).norm(), 1e-6 * solved.norm());
+  }
 }
 
 TEST(ComplexSolve, OperatorsThatAreNotStored) {

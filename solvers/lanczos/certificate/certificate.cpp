@@ -136,11 +136,12 @@ double Certificate<T, Ctx>::residual_of(std::size_t j) const {
 }
 
 /// The key up to which bounds e of the errors assume no further eigenvalues: λ + ρ²/e, for ρ = ‖r‖.
-/// Without a B, as ρ is its norm in B⁻¹.
+/// Without a B, as ρ is its norm in B⁻¹, and without an inverse F, as bounds in its space are far
+/// smaller than ρ²/gap where A has stiff rows.
 template <Scalar T, class Ctx>
 double Certificate<T, Ctx>::reach_of_bounds() const {
   double reach = -std::numeric_limits<double>::infinity();
-  if (problem_.B != nullptr) return reach;
+  if (problem_.B != nullptr || found_.inverse_applications > 0) return reach;
   for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
     const double residual = residual_of(j), bound = found_.error_bounds[j];
     if (residual <= bound) continue;  // it needs no gap
@@ -217,17 +218,21 @@ void Certificate<T, Ctx>::prove() {
 }
 
 /// Raises the bounds of errors to those of a gap that ends at the place of `counted`: bounds that
-/// assume a wider one are refuted. Returns whether each value keeps six digits, or those of the
-/// tolerance.
+/// assume a wider one are refuted. Returns whether each of these values keeps the digits that the
+/// criterion promises: six where it promises none, or rounding limits the value already.
 template <Scalar T, class Ctx>
 bool Certificate<T, Ctx>::raise_bounds(const Counted& counted) {
   bool kept = true;
   for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
     double& bound = found_.error_bounds[j];
     const double residual = residual_of(j);
+    if (residual <= bound) continue;  // it needs no gap
     const double gap = std::max(0.0, counted.place.key - sign_ * found_.eigenvalues[j]);
-    if (residual > bound) bound += std::min(residual, ErrorBounds::change(residual, gap));
-    const double digits = std::max(kSixDigits, options_.tolerance);
+    bound += std::min(residual, ErrorBounds::change(residual, gap));
+    const double tolerance = options_.tolerance > 0 ? options_.tolerance : kDefaultTolerance<T>;
+    const bool promised =
+        options_.criterion == Criterion::eigenvalue && !found_.limited_by_rounding[j];
+    const double digits = promised ? tolerance : std::max(kSixDigits, tolerance);
     kept = kept && bound <= digits * std::abs(found_.eigenvalues[j]);
   }
   return kept;
