@@ -7,6 +7,7 @@ import numpy as np
 
 import truth
 from families import FAMILIES
+from families.base import gaussian
 
 PROGRAMS = {"lobpcg": ["heddle-lobpcg"], "block_lanczos": ["heddle-lanczos"], "block_cg": ["heddle-cg"],
             "auto": ["heddle", "solve"]}
@@ -75,16 +76,28 @@ def vectors(how, problem, seed):
     smallest, with an `error` if given), random, ones or dependent (`columns` of rank one)."""
     n = problem.A.shape[1]
     rng = np.random.default_rng([seed, 1])
+
+    def normal(shape):
+        return gaussian(rng, shape) if problem.complex else rng.standard_normal(shape)
     if how["kind"] == "eigenvectors":
         places = [place for place in how["places"] if place < n]
         vectors = truth.eigenvectors(problem.A, problem.B)[:, places]
         error = how.get("error", 0.0) * np.abs(vectors).max(axis=0, initial=0.0)
-        return vectors + error * rng.standard_normal(vectors.shape)
+        return vectors + error * normal(vectors.shape)
     if how["kind"] == "random":
-        return rng.standard_normal((n, how["columns"]))
+        return normal((n, how["columns"]))
     if how["kind"] == "ones":
         return np.ones((n, 1))
-    return rng.standard_normal((n, 1)) @ rng.uniform(-1, 1, (1, how["columns"]))
+    return normal((n, 1)) @ rng.uniform(-1, 1, (1, how["columns"]))
+
+
+def preconditioners(kind, complex):
+    """Those that take the matrices of a problem."""
+    if kind == "least_squares":
+        return ["none", "jacobi"]
+    if complex:
+        return ["none", "jacobi", "chebyshev"]
+    return ["none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky", "multigrid"]
 
 
 class Chooser:
@@ -119,17 +132,19 @@ class Chooser:
         case = Case(family, self.size(), self.between(0, 2**31 - 1), "block_cg",
                     random_seed=self.between(0, 2**31 - 1))
         case.precision = self.one_of("double", "double", "double", "double", "single", "mixed")
+        problem = case.problem()
+        if problem.complex:
+            case.precision = "double"
         if case.kind == "eigen":
-            self.eigen(case)
+            self.eigen(case, problem)
         elif case.kind == "triplets":
-            self.triplets(case)
+            self.triplets(case, problem)
         else:
-            self.system(case)
+            self.system(case, problem)
         return case
 
-    def eigen(self, case):
+    def eigen(self, case, problem):
         case.program = self.one_of("lobpcg", "lobpcg", "block_lanczos", "block_lanczos", "auto")
-        problem = case.problem()
         n = len(problem.A)
         most = max(1, n - 1)
         case.solver["nev"] = min(most, self.one_of(1, 1, 2, 3, 4, 6, 6, 10, self.between(1, 24)))
@@ -147,9 +162,10 @@ class Chooser:
             return None
         if self.chance(0.3):
             case.solver["block_size"] = self.between(1, min(n, 12))
-        if case.program == "block_lanczos" and problem.B is None and self.chance(0.15):
+        inside = case.program == "block_lanczos" and not problem.complex
+        if inside and problem.B is None and self.chance(0.15):
             return self.interval(case, problem)
-        if case.program == "block_lanczos" and self.chance(0.2):
+        if inside and self.chance(0.2):
             return self.nearest(case, problem)
         if case.program == "lobpcg":
             self.lobpcg(case, problem)
@@ -173,8 +189,7 @@ class Chooser:
 
     def lobpcg(self, case, problem):
         if self.chance(0.5) and (case.which == "smallest" or problem.B is not None):
-            kind = self.one_of("none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky",
-                               "multigrid")
+            kind = self.one_of(*preconditioners(case.kind, problem.complex))
             preconditioner = {"type": kind}
             if kind == "chebyshev" and self.chance(0.5):
                 preconditioner["degree"] = self.between(1, 40)
@@ -267,17 +282,16 @@ class Chooser:
         case.solver.update(which="nearest", sigma=sigma if np.isfinite(sigma) else 1.0,
                            side=self.one_of("both", "both", "above", "below"))
 
-    def triplets(self, case):
+    def triplets(self, case, problem):
         case.program = self.one_of("lobpcg", "block_lanczos")
         if case.precision == "mixed":
             case.precision = "double"
-        problem = case.problem()
         case.solver["nev"] = min(min(problem.A.shape), self.between(1, 12))
         case.solver["which"] = self.one_of("smallest", "largest")
         if self.chance(0.4):
             self.criterion(case, problem)
 
-    def system(self, case):
+    def system(self, case, problem):
         if self.chance(0.5):
             case.solver["tolerance"] = float(10.0 ** self.rng.integers(
                 -5 if case.precision == "single" else -14, -2))
@@ -286,9 +300,7 @@ class Chooser:
         if self.chance(0.4):
             case.solver["algorithm"] = self.one_of("breakdown_free", "pseudo_block")
         if self.chance(0.5):
-            kinds = ["none", "jacobi"]
-            if case.kind == "linear":
-                kinds += ["block_jacobi", "chebyshev", "incomplete_cholesky", "multigrid"]
+            kinds = preconditioners(case.kind, problem.complex)
             case.solver["preconditioner"] = {"type": self.one_of(*kinds)}
         if self.chance(0.1):
             case.guess = {"kind": "random"}

@@ -21,7 +21,7 @@ def check(case, problem, outcome):
         return findings + unfinished(outcome)
     if problem.refuse:
         return [wrong("should_refuse", f"converged, but {problem.refuse}")]
-    findings = not_finite(outcome, problem) + contradictions(outcome)
+    findings = not_finite(outcome, problem) + foreign(outcome, problem) + contradictions(outcome)
     if findings:
         return findings
     if outcome.processor_seconds > SLOW_SECONDS:
@@ -82,6 +82,13 @@ def not_finite(outcome, problem):
     found = [name for name in names if not all_finite(outcome.result.get(name) or 0)]
     found += [name for name, array in outcome.arrays.items() if not np.all(np.isfinite(array))]
     return [wrong("not_finite", ", ".join(found))] if found else []
+
+
+def foreign(outcome, problem):
+    """Complex vectors of a real problem, real ones of a complex problem."""
+    found = [name for name, array in outcome.arrays.items()
+             if np.iscomplexobj(array) != problem.complex]
+    return [wrong("numbers", f"{', '.join(found)}: {problem.numbers.__name__} expected")] if found else []
 
 
 def all_finite(value):

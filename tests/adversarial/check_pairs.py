@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 import truth
 from cases import vectors
 from finding import doubtful, wrong
-from truth import Scaled
+from truth import Scaled, adjoint
 
 
 @dataclass
@@ -38,11 +38,11 @@ class Pairs:
             return np.ldexp(np.array(values, dtype=np.float64), shift)
 
         result = outcome.result
-        X = outcome.arrays["eigenvectors"].astype(np.float64)
+        X = outcome.arrays["eigenvectors"].astype(problem.numbers)
         bounds, marks = result.get("error_bounds"), result.get("limited_by_rounding")
         interval = case.solver.get("interval") if case.which == "interval" else None
         pairs = Pairs(A.matrix, B.matrix, scaled(result["eigenvalues"]),
-                      np.ldexp(X, B.exponent // 2), None if bounds is None else scaled(bounds),
+                      truth.ldexp(X, B.exponent // 2), None if bounds is None else scaled(bounds),
                       np.array(marks, dtype=bool) if isinstance(marks, list) else None,
                       None if interval is None else tuple(scaled(interval)),
                       float(scaled(case.solver["sigma"])) if case.which == "nearest" else None,
@@ -78,13 +78,13 @@ def eigenpairs(case, problem, outcome):
     if pairs.X.shape != shape:
         return [wrong("shape", f"eigenvectors {pairs.X.shape}, not {shape}")]
     if len(pairs.theta) == 0:
-        R, sizes = np.empty(shape), np.empty(0)
+        R, sizes = pairs.X, np.empty(0)
     else:
         R = pairs.A @ pairs.X - pairs.times_B(pairs.X) * pairs.theta
         sizes = np.linalg.norm(pairs.X, axis=0)
     if np.any(sizes == 0):
         return [wrong("zero_vector", "an eigenvector is zero")]
-    residuals = np.linalg.norm(R if Z is None else Z.T @ R, axis=0) / sizes
+    residuals = np.linalg.norm(R if Z is None else adjoint(Z) @ R, axis=0) / sizes
     allowed = criterion(case, pairs)
     findings = residual_findings(case, pairs, residuals, allowed)
     findings += orthogonality_findings(case, pairs, sizes)
@@ -120,7 +120,7 @@ def residual_findings(case, pairs, residuals, allowed):
 def orthogonality_findings(case, pairs, sizes):
     if len(sizes) == 0:
         return []
-    G = pairs.X.T @ pairs.times_B(pairs.X)
+    G = adjoint(pairs.X) @ pairs.times_B(pairs.X)
     defect = np.max(np.abs(G - np.eye(len(G))))
     limit = 1e4 * case.epsilon + 4 * len(pairs.A) * case.epsilon * pairs.norm_B * max(sizes) ** 2
     if defect <= limit:
@@ -131,7 +131,7 @@ def orthogonality_findings(case, pairs, sizes):
 def constraint_findings(case, pairs, C):
     C = C / np.linalg.norm(C, axis=0)
     BX = pairs.times_B(pairs.X)
-    overlap = np.max(np.abs(C.T @ BX), initial=0.0)
+    overlap = np.max(np.abs(adjoint(C) @ BX), initial=0.0)
     limit = 1e4 * case.epsilon * max(1.0, np.max(np.linalg.norm(BX, axis=0), initial=0.0))
     limit += 4 * len(C) * case.epsilon * pairs.norm_B * np.max(np.linalg.norm(pairs.X, axis=0))
     if overlap <= limit:

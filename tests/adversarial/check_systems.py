@@ -3,14 +3,22 @@
 import numpy as np
 
 from finding import doubtful, wrong
-from truth import Scaled
+from truth import Scaled, ldexp
+
+
+def long(X):
+    return X.astype(np.clongdouble if np.iscomplexobj(X) else np.longdouble)
+
+
+def double(X):
+    return X.astype(np.complex128 if np.iscomplexobj(X) else np.float64)
 
 
 def scaled_columns(X):
     """Columns divided by powers of two so that the largest entries are near 1, and the powers."""
     largest = np.max(np.abs(X), axis=0, initial=0.0)
     exponents = np.where(largest > 0, np.frexp(np.where(largest > 0, largest, 1.0))[1], 0)
-    return np.ldexp(X, -exponents), exponents
+    return ldexp(X, -exponents), exponents
 
 
 class System:
@@ -18,10 +26,10 @@ class System:
 
     def __init__(self, case, problem, outcome):
         scaled = Scaled.of(problem.A)
-        self.A = scaled.matrix.astype(np.longdouble)
+        self.A = long(scaled.matrix)
         self.b, exponents = scaled_columns(problem.rhs)
-        X = outcome.arrays["solution"].astype(np.longdouble)
-        self.x = np.ldexp(X, scaled.exponent - exponents)
+        X = long(outcome.arrays["solution"])
+        self.x = ldexp(X, scaled.exponent - exponents)
         self.unit = np.ldexp(np.longdouble(1), -exponents)  # of an absolute tolerance
         self.r = self.b - self.A @ self.x
         sums = np.abs(self.A) @ np.abs(self.x) + np.abs(self.b)
@@ -56,9 +64,9 @@ def held(case, problem, system):
     others = np.setdiff1d(np.arange(len(problem.A)), rows)
     if len(others) == 0:
         return []
-    A, b = system.A, system.b.astype(np.longdouble)
-    x = np.zeros_like(b)
-    inner = A[np.ix_(others, others)].astype(np.float64)
+    A, b = system.A, long(system.b)
+    x = np.zeros_like(system.x)
+    inner = double(A[np.ix_(others, others)])
     inverse = np.linalg.inv(inner)
     for _ in range(12):  # block Gauss-Seidel: each sweep gains the digits of the penalty
         rest = b[rows] - A[np.ix_(rows, others)] @ x[others]
@@ -68,7 +76,7 @@ def held(case, problem, system):
         driving = b[others] - A[np.ix_(others, rows)] @ x[rows]
         for _ in range(4):  # refinement in long double
             residual = driving - A[np.ix_(others, others)] @ x[others]
-            x[others] += inverse @ residual.astype(np.float64)
+            x[others] += inverse @ double(residual)
     errors = np.linalg.norm(system.x - x, axis=0)
     allowed = case.tolerance * np.linalg.norm(driving, axis=0)
     if case.solver.get("criterion") == "absolute":

@@ -37,20 +37,31 @@ class Outcome:
         return self.exit_code == 0 or self.status == "converged"
 
 
+def numbers(X):
+    """The word of a file's first line for the numbers of X."""
+    return "complex" if np.iscomplexobj(X) else "real"
+
+
+def words(values):
+    """The text of each number: of a complex one its real and its imaginary part."""
+    if np.iscomplexobj(values):
+        return [f"{value.real!r} {value.imag!r}" for value in values.tolist()]
+    return [repr(value) for value in values.tolist()]
+
+
 def write_coordinate(path, A, symmetric):
     rows, columns = np.nonzero(np.tril(A) if symmetric else A)
-    kind = "symmetric" if symmetric else "general"
-    lines = [f"%%MatrixMarket matrix coordinate real {kind}",
+    kind = ("hermitian" if np.iscomplexobj(A) else "symmetric") if symmetric else "general"
+    lines = [f"%%MatrixMarket matrix coordinate {numbers(A)} {kind}",
              f"{A.shape[0]} {A.shape[1]} {len(rows)}"]
-    lines += [f"{i + 1} {j + 1} {value!r}" for i, j, value in
-              zip(rows.tolist(), columns.tolist(), A[rows, columns].tolist())]
+    lines += [f"{i + 1} {j + 1} {value}" for i, j, value in
+              zip(rows.tolist(), columns.tolist(), words(A[rows, columns]))]
     path.write_text("\n".join(lines) + "\n")
 
 
 def write_block(path, X):
-    lines = ["%%MatrixMarket matrix array real general", f"{X.shape[0]} {X.shape[1]}"]
-    lines += [repr(value) for value in X.T.ravel().tolist()]
-    path.write_text("\n".join(lines) + "\n")
+    lines = [f"%%MatrixMarket matrix array {numbers(X)} general", f"{X.shape[0]} {X.shape[1]}"]
+    path.write_text("\n".join(lines + words(X.T.ravel())) + "\n")
 
 
 def write(case, problem, folder, options):

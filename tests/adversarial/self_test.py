@@ -19,6 +19,7 @@ import truth  # noqa: E402
 from cases import Case, Chooser  # noqa: E402
 from families import FAMILIES, Problem  # noqa: E402
 from families.base import laplace1d  # noqa: E402
+from families.hermitian import flux_ring, gauged, quarter_turns  # noqa: E402
 from process import Outcome  # noqa: E402
 
 
@@ -150,6 +151,61 @@ class Eigenpairs(unittest.TestCase):
         self.assertIn("constraint", self.kinds((0, 1, 2, 3)))
 
 
+class HermitianPairs(unittest.TestCase):
+    """Answers to a ring with a flux and a mass with phases, by scipy, right and spoilt."""
+
+    def setUp(self):
+        n = 24
+        masses = np.linspace(1, 2, n)
+        B = np.diag(masses) + 0.1j * (np.eye(n, k=1) - np.eye(n, k=-1))
+        self.problem = Problem(flux_ring(n, 0.2), B)
+        self.case = Case("tiny", n, 1, "lobpcg", {"nev": 4})
+        self.values, self.vectors = scipy.linalg.eigh(self.problem.A, B)
+
+    def kinds(self, places=(0, 1, 2, 3), change=lambda X: X, shift=0.0, **result):
+        places = list(places)
+        result = {"status": "converged", "eigenvalues": (self.values[places] + shift).tolist(),
+                  "error_bounds": [1e-12] * 4, "limited_by_rounding": [False] * 4, **result}
+        outcome = Outcome(0, 0, 0, "", result)
+        outcome.arrays = {"eigenvectors": change(self.vectors[:, places].copy())}
+        return kinds(self.case, self.problem, outcome)
+
+    def test_right(self):
+        self.assertEqual(self.kinds(), set())
+        self.assertEqual(self.kinds(change=lambda X: X * np.exp(1j * np.arange(4))), set())
+        self.case.solver["which"] = "largest"
+        self.assertEqual(self.kinds((23, 22, 21, 20)), set())
+
+    def test_values(self):
+        self.assertEqual(self.kinds((0, 1, 3, 4)), {"missed"})
+        self.assertEqual(self.kinds(shift=np.array([1e-3, 0, 0, 0])), {"residual", "value"})
+        self.assertEqual(self.kinds(shift=1e-10), {"bound"})
+        self.assertEqual(self.kinds(error_bounds=[1e-3] * 4), {"unmarked"})
+
+    def test_vectors(self):
+        def twice(X):  # a phase makes no other vector
+            X[:, 1] = 1j * X[:, 0]
+            return X
+
+        def tilted(X):
+            X[:, 1] += 1e-9j * X[:, 0]
+            return X
+        self.assertEqual(self.kinds(change=twice), {"residual", "orthogonality"})
+        self.assertEqual(self.kinds(change=tilted), {"orthogonality"})
+        self.assertEqual(self.kinds(change=lambda X: X.real), {"numbers"})
+        self.assertIn("residual", self.kinds(change=lambda X: X.real + 0j))
+        self.assertIn("residual", self.kinds(change=np.conj))
+        self.case.constraints = {"kind": "eigenvectors", "places": [0]}
+        self.assertEqual(self.kinds((1, 2, 3, 4)), set())
+        self.assertIn("constraint", self.kinds())
+
+    def test_complex_vectors_of_a_real_problem(self):
+        self.problem = Problem(laplace1d(24))
+        self.values, self.vectors = scipy.linalg.eigh(self.problem.A)
+        self.assertEqual(self.kinds(), set())
+        self.assertEqual(self.kinds(change=lambda X: X + 0j), {"numbers"})
+
+
 class Others(unittest.TestCase):
     def test_triplets(self):
         A = np.random.default_rng(1).standard_normal((12, 7))
@@ -177,6 +233,17 @@ class Others(unittest.TestCase):
             outcome = Outcome(0, 0, 0, "", {"status": "converged"})
             outcome.arrays = {"solution": solution}
             self.assertEqual(kinds(case, problem, outcome), expected)
+
+    def test_complex_systems(self):
+        A, b = flux_ring(9, 0.3), np.arange(9.0)[:, None] * (1 + 2j)
+        for scale in (1.0, 1e-200):
+            problem = Problem(A * scale, rhs=b * scale, kind="linear")
+            x = np.linalg.solve(A, b)
+            for solution, expected in ((x, set()), (x.conj(), {"residual"}), (x.real, {"numbers"}),
+                                       (x.real + 0j, {"residual"}), (1.001 * x, {"residual"})):
+                outcome = Outcome(0, 0, 0, "", {"status": "converged"})
+                outcome.arrays = {"solution": solution}
+                self.assertEqual(kinds(Case("spd_system", 9, 1, "block_cg"), problem, outcome), expected)
 
     def test_least_squares(self):
         rng = np.random.default_rng(2)
@@ -207,6 +274,23 @@ class Truth(unittest.TestCase):
         waves = 4 * np.sin(angles / 2) ** 2
         self.contains(truth.spectrum(laplace1d(n), mass), waves / (6 - waves))
 
+    def test_hermitian(self):
+        for flux in (0.0, 1e-6, 0.3, 0.5):
+            exact = np.sort(4 * np.sin(np.pi * (np.arange(40) + flux) / 40) ** 2)
+            off = np.abs(truth.spectrum(flux_ring(40, flux)).values - exact)
+            self.assertLess(np.max(off), 1e-14)  # the entries are rounded
+
+    def test_phases_change_no_value(self):
+        rng = np.random.default_rng(6)
+        for name in ("penalty", "graded", "graded_mass", "hard_core", "stiff_springs", "clusters"):
+            problem = FAMILIES[name][1](rng, 20)
+            turned = gauged(problem, quarter_turns(rng, len(problem.A)))
+            one, other = (truth.spectrum(each.A, each.B) for each in (problem, turned))
+            with self.subTest(family=name):
+                self.assertEqual(len(one.values), len(other.values))
+                self.assertTrue(np.all(np.abs(one.values - other.values) <= one.errors + other.errors))
+                self.assertTrue(np.all(other.errors <= 8 * one.errors + 1e-300))
+
     def test_stiff_part_beside_a_soft_one(self):
         A = np.zeros((62, 62))
         A[:60, :60] = laplace1d(60)
@@ -235,7 +319,7 @@ class Families(unittest.TestCase):
                 with self.subTest(family=name, n=n):
                     self.assertTrue(np.all(np.isfinite(problem.A)))
                     if kind in ("eigen", "linear"):
-                        self.assertTrue(np.array_equal(problem.A, problem.A.T))
+                        self.assertTrue(np.array_equal(problem.A, problem.A.conj().T))
 
     def test_cases_replay(self):
         for index in range(60):

@@ -30,6 +30,19 @@ class Spectrum:
                         min(self.beta, other.beta), self.infinite + other.infinite)
 
 
+def ldexp(X, exponent):
+    """X 2^exponent of real or complex X."""
+    if not np.iscomplexobj(X):
+        return np.ldexp(X, exponent)
+    scaled = np.empty(np.broadcast(X, exponent).shape, dtype=X.dtype)
+    scaled.real, scaled.imag = np.ldexp(X.real, exponent), np.ldexp(X.imag, exponent)
+    return scaled
+
+
+def adjoint(X):
+    return X.conj().T
+
+
 @dataclass
 class Scaled:
     """A matrix times the power of four that brings its largest entry near 1, so that squares
@@ -40,16 +53,34 @@ class Scaled:
 
     @staticmethod
     def of(given):
+        numbers = np.complex128 if np.iscomplexobj(given) else np.float64
         largest = float(np.max(np.abs(given), initial=0.0))
         if largest == 0.0:
-            return Scaled(np.array(given, dtype=np.float64))
+            return Scaled(np.array(given, dtype=numbers))
         exponent = 2 * (int(np.frexp(largest)[1]) // 2)
-        return Scaled(np.ldexp(np.asarray(given, dtype=np.float64), -exponent), exponent)
+        return Scaled(ldexp(np.asarray(given, dtype=numbers), -exponent), exponent)
+
+
+def real_form(A):
+    """The symmetric matrix of the real and imaginary parts of vectors. It has the eigenvalues of a
+    Hermitian A, each of them twice."""
+    return np.block([[A.real, -A.imag], [A.imag, A.real]])
+
+
+def every_second(twice):
+    """The eigenvalues of a spectrum that has each of them twice."""
+    if len(twice.values) % 2 or twice.infinite % 2:
+        raise ValueError("an odd number of eigenvalues of a real form: no truth")
+    values, errors = twice.values.reshape(-1, 2), twice.errors.reshape(-1, 2)
+    better = (np.arange(len(values)), np.argmin(errors, axis=1))
+    return Spectrum(values[better], errors[better], twice.beta, twice.infinite // 2)
 
 
 def spectrum(A, B=None, coarse=False):
-    """All finite eigenvalues of a symmetric pencil with B = I or B semidefinite. `coarse`: those of
-    double precision, with the errors that this leaves."""
+    """All finite eigenvalues of a symmetric or Hermitian pencil with B = I or B semidefinite.
+    `coarse`: those of double precision, with the errors that this leaves."""
+    if np.iscomplexobj(A) or np.iscomplexobj(B):
+        return every_second(spectrum(real_form(A), None if B is None else real_form(B), coarse))
     scaled_A = Scaled.of(A)
     scaled_B = Scaled(np.eye(len(A))) if B is None else Scaled.of(B)
     found = Spectrum(np.empty(0), np.empty(0), beta=np.inf)
@@ -291,24 +322,27 @@ def eigenvectors(A, B=None):
 def knows_complements(B):
     """Whether values on a complement of constraints are known: not beside tiny masses, which an
     orthogonal transformation hides."""
-    return B is None or not 0 < np.min(np.diag(B)) <= 1e-10 * np.max(np.diag(B))
+    if B is None:
+        return True
+    masses = np.diag(B).real
+    return not 0 < np.min(masses) <= 1e-10 * np.max(masses)
 
 
 def constrained(A, B, C):
-    """The pencil on the B-orthogonal complement of the columns of C, (ZᵀAZ, ZᵀBZ), and Z."""
+    """The pencil on the B-orthogonal complement of the columns of C, (ZᴴAZ, ZᴴBZ), and Z."""
     BC = C if B is None else B @ C
     Q, R, _ = scipy.linalg.qr(BC, pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > 1e-12 * diagonal.max(initial=0.0)))
     Z = Q[:, rank:]
-    reduced_A = Z.T @ A @ Z
-    reduced_B = None if B is None else Z.T @ B @ Z
-    return (reduced_A + reduced_A.T) / 2, None if B is None else (reduced_B + reduced_B.T) / 2, Z
+    reduced_A = adjoint(Z) @ A @ Z
+    reduced_B = None if B is None else adjoint(Z) @ B @ Z
+    return (reduced_A + adjoint(reduced_A)) / 2, None if B is None else (reduced_B + adjoint(reduced_B)) / 2, Z
 
 
 def reduction_errors(A, B, Z, spectrum):
-    """What rounding in Z, ZᵀAZ and ZᵀBZ may change of the finite eigenvalues of the reduced pencil."""
-    reduced = [None if M is None else Z.T @ M @ Z for M in (A, B)]
+    """What rounding in Z, ZᴴAZ and ZᴴBZ may change of the finite eigenvalues of the reduced pencil."""
+    reduced = [None if M is None else adjoint(Z) @ M @ Z for M in (A, B)]
     values, Y = dense_eigh(*reduced)
     X = np.abs(Z) @ np.abs(Y)
     BX = X if B is None else np.abs(B) @ X

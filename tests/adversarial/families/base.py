@@ -26,15 +26,24 @@ class Problem:
     coarse: bool = False
     held: np.ndarray | None = None
 
+    @property
+    def complex(self):
+        return any(np.iscomplexobj(part) for part in (self.A, self.B, self.rhs))
+
+    @property
+    def numbers(self):
+        """The type of the entries of eigenvectors and solutions."""
+        return np.complex128 if self.complex else np.float64
+
 
 FAMILIES = {}  # name -> (kind, function)
 
 
-def family(kind="eigen"):
-    """Adds a function to the table under its own name."""
+def family(kind="eigen", most=None):
+    """Adds a function to the table under its own name. `most`: the largest order to ask it for."""
     def add(function):
         def make(rng, n):
-            problem = function(rng, n)
+            problem = function(rng, n if most is None else min(n, most))
             problem.kind = kind
             if kind in ("eigen", "linear"):
                 problem.A = upper_mirrored(problem.A)
@@ -47,8 +56,11 @@ def family(kind="eigen"):
 
 
 def upper_mirrored(A):
-    """Symmetric to the last bit."""
-    return np.triu(A) + np.triu(A, 1).T
+    """Symmetric or Hermitian to the last bit."""
+    mirrored = np.triu(A) + np.triu(A, 1).conj().T
+    if np.iscomplexobj(A):
+        np.fill_diagonal(mirrored, np.diag(A).real)
+    return mirrored
 
 
 def log_uniform(rng, low, high):
@@ -75,7 +87,7 @@ def grid(rng, n):
 
 def direct_sum(*blocks):
     n = sum(len(block) for block in blocks)
-    A = np.zeros((n, n))
+    A = np.zeros((n, n), dtype=np.result_type(float, *blocks))
     row = 0
     for block in blocks:
         A[row:row + len(block), row:row + len(block)] = block
@@ -102,6 +114,11 @@ def with_spectrum(rng, values):
     Q = orthogonal(rng, len(values))
     A = (Q * values) @ Q.T
     return (A + A.T) / 2
+
+
+def gaussian(rng, shape):
+    """Complex numbers with normally distributed parts."""
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
 
 
 def graph_laplacian(n, edges, weights):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from .base import (FAMILIES, Problem, direct_sum, family, graph_laplacian, grid, log_uniform,
+from .base import (FAMILIES, Problem, direct_sum, family, gaussian, graph_laplacian, grid, log_uniform,
                    permuted, random_sparse_symmetric, random_tree, sparse_spd, with_spectrum)
 
 
 def right_hand_sides(rng, A):
     """One to a dozen columns: random, dependent, zero, unit, or of very different size."""
     m, count = len(A), int(rng.integers(1, 13))
-    X = rng.standard_normal((m, count))
+    X = gaussian(rng, (m, count)) if np.iscomplexobj(A) else rng.standard_normal((m, count))
     kind = int(rng.integers(0, 6))
     if kind == 1:
         X = X[:, :1] @ rng.standard_normal((1, count))
