@@ -335,9 +335,8 @@ def constrained(A, B, C):
     diagonal = np.abs(np.diag(R))
     rank = int(np.sum(diagonal > 1e-12 * diagonal.max(initial=0.0)))
     Z = Q[:, rank:]
-    reduced_A = adjoint(Z) @ A @ Z
-    reduced_B = None if B is None else adjoint(Z) @ B @ Z
-    return (reduced_A + adjoint(reduced_A)) / 2, None if B is None else (reduced_B + adjoint(reduced_B)) / 2, Z
+    reduced = [None if M is None else adjoint(Z) @ M @ Z for M in (A, B)]
+    return *(None if M is None else (M + adjoint(M)) / 2 for M in reduced), Z
 
 
 def reduction_errors(A, B, Z, spectrum):
