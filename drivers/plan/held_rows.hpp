@@ -24,15 +24,16 @@ inline constexpr double kHold = 10;
 /// where the powers of two of the diagonal S, 1 in F, bring the diagonal entries of H to the size
 /// of those of F. The tolerance then is relative to ‖b'‖, which drives the rows of F, instead of
 /// ‖b‖, relative to which their residuals vanish.
-class HeldRows {
+template <WideScalar W>
+class HeldRowsOf {
  public:
-  HeldRows() = default;
+  HeldRowsOf() = default;
 
   /// Looks for held rows of A with ‖b_H‖ ≥ 10 ‖b'‖ for a column of `rhs`. There are none in other
   /// problems than linear systems, in matrices that are not stored, and in those of which each
   /// process has made its own rows.
-  HeldRows(HostContext& context, const Matrix& A, const Block& rhs, const Facts& facts,
-           const Request& request);
+  HeldRowsOf(HostContext& context, const HostMatrix<W>& A, const HostBlock<W>& rhs,
+             const Facts& facts, const Request& request);
 
   /// Whether there are none.
   bool empty() const noexcept { return rows_.empty(); }
@@ -44,7 +45,7 @@ class HeldRows {
 
   /// Replaces A, B, the initial guess and a preconditioner M⁻¹ of the caller by those of the system
   /// for Y, M⁻¹ by S⁻¹ M⁻¹ S⁻¹.
-  void eliminate(HostContext& context, Problem& problem) const;
+  void eliminate(HostContext& context, HostProblem<W>& problem) const;
 
   /// x_F ← y_F, x_H ← A_HH⁻¹(b_H − A_HF x_F) in host memory, and a sentence about the held rows.
   void put_back(const std::shared_ptr<HostContext>& host, Solution& solution) const;
@@ -54,15 +55,18 @@ class HeldRows {
   template <Scalar T>
   HostBlock<T> completed(const std::shared_ptr<HostContext>& host, const HostBlock<T>& Y) const;
 
-  Matrix A_;                      // as given
-  Block B_;                       // as given
-  Matrix scaled_;                 // S A S
-  Block driving_;                 // B'
+  HostMatrix<W> A_;               // as given
+  HostBlock<W> B_;                // as given
+  HostMatrix<W> scaled_;          // S A S
+  HostBlock<W> driving_;          // B'
   std::vector<int> exponents_;    // of S in H
   std::vector<double> diagonal_;  // of A, negative in F
   std::vector<Index> rows_;       // H, ascending
   double contrast_ = 0;           // the largest a_ii of H over the largest of F
   double share_ = 0;  // the largest ‖b‖/‖b'‖ of the columns, infinite where b' = 0
 };
+
+/// Those of real systems.
+using HeldRows = HeldRowsOf<double>;
 
 }  // namespace heddle::detail

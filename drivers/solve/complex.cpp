@@ -1,6 +1,7 @@
 #include <heddle/drivers/inspect/matrix_checks.hpp>
 #include <heddle/drivers/place/place.hpp>
 #include <heddle/drivers/plan/complex_plan.hpp>
+#include <heddle/drivers/plan/held_rows.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <heddle/drivers/solve/run_shared.hpp>
@@ -31,12 +32,15 @@ Solution run_stage(Device& device, ComplexProblem problem, const detail::PlanDet
   complete(problem.rhs, problem.A.rows());
   detail::Facts facts = plan.facts;
   Request request = stage.request;
-  detail::scale(context, problem, facts, request, stage.scaling);
+  const detail::HeldRowsOf<Complex> held(context, problem.A, problem.rhs, facts, request);
+  held.eliminate(context, problem);
+  const detail::ProblemScaling scaling = detail::scaling_of(problem, request);
+  detail::scale(context, problem, facts, request, scaling);
   detail::SharedProblem<Complex> all{.problem = std::move(problem), .facts = facts};
-  Solution solution =
-      detail::run_shared<Complex>(place, std::move(all), stage.preconditioner, request,
-                                  detail::unscaled(monitor, stage.scaling));
-  detail::unscale(device, solution, stage.scaling);
+  Solution solution = detail::run_shared<Complex>(place, std::move(all), stage.preconditioner,
+                                                  request, detail::unscaled(monitor, scaling));
+  detail::unscale(device, solution, scaling);
+  held.put_back(device.shared_host(), solution);
   detail::report_stage(device, context, plan, stage, solution);
   return solution;
 }

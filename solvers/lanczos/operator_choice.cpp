@@ -293,7 +293,8 @@ void OperatorChoice<T, Ctx>::raise_shift(const Shift& shift, double failed, doub
 }
 
 template <Scalar T, class Ctx>
-void OperatorChoice<T, Ctx>::invert(const Shift& shift) {
+void OperatorChoice<T, Ctx>::invert(const Shift& wanted) {
+  const Shift shift{wanted.highest, wanted.scale > 0 ? wanted.scale : 1};  // A = 0 has no scale
   double part = 0;
   double failed = 0;
   const bool singular = shift.highest == 0 && problem_.null_vectors.cols() > 0;

@@ -168,6 +168,57 @@ TEST(ComplexSolve, FiltersWhereFactorsAreExpensive) {
   EXPECT_NE(planned.method_reason.find("expensive"), std::string::npos);
 }
 
+/// Right-hand sides that are nothing but penalties drive the other rows through them.
+TEST(ComplexSolve, SystemsWithRowsThatPenaltiesHold) {
+  const ComplexMatrix lattice = generated("peierls2d", {12, 11}, 0.1);
+  const Dense free = test::to_dense(lattice.view());
+  for (const double penalty : {1e6, 1e12, 1e20}) {
+    std::vector<Complex> values(lattice.view().values, lattice.view().values + lattice.nnz());
+    const auto view = lattice.view();
+    MultiVector<Complex, HostSpace> rhs = [] {
+      HostContext context(1);
+      return MultiVector<Complex, HostSpace>(context, 132, 1);
+    }();
+    for (Index i = 0; i < 132; ++i) rhs.view()(i, 0) = 0;
+    const Complex held = std::polar(1.0, 0.7);
+    for (const Index i : {5, 70}) {
+      for (Index k = view.row_offsets[i]; k < view.row_offsets[i + 1]; ++k) {
+        if (view.columns[k] == i) values[static_cast<std::size_t>(k)] += penalty;
+      }
+      rhs.view()(i, 0) = penalty * held;
+    }
+    const ComplexMatrix A(132, 132, std::span(view.row_offsets, 133),
+                          std::span(view.columns, values.size()), std::span(values));
+    const Solution solution = solve({.A = A, .rhs = ComplexBlock(std::move(rhs))}, {});
+    ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+    // x = held e_H to within 1/penalty, so that A_FF x_F = -A_FH x_H.
+    Dense reduced = free;
+    Eigen::VectorXcd b = Eigen::VectorXcd::Zero(132);
+    for (const Index i : {5, 70}) b -= free.col(i) * held;
+    for (const Index i : {5, 70}) {
+      reduced.row(i).setZero();
+      reduced.col(i).setZero();
+      reduced(i, i) = 1;
+      b(i) = held;
+    }
+    const Eigen::VectorXcd exact = reduced.llt().solve(b);
+    EXPECT_LE((vectors(solution) - exact).norm(), (1e-7 + 20 / penalty) * exact.norm());
+  }
+}
+
+TEST(ComplexSolve, ZeroMatrices) {
+  const ComplexMatrix B = generated("random_hermitian", {300}, 4);
+  const std::vector<std::int64_t> offsets(301, 0);
+  const std::vector<std::int32_t> columns;
+  const std::vector<Complex> values;
+  const ComplexMatrix zero(300, 300, offsets, columns, values);
+  for (const Method method : {Method::automatic, Method::lobpcg, Method::block_lanczos}) {
+    const Solution solution = solve({.A = zero, .B = B}, {.method = method, .nev = 2});
+    ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+    EXPECT_EQ(solution.eigenvalues, std::vector<double>(2, 0));
+  }
+}
+
 TEST(ComplexSolve, RealMatricesHaveTheirRealPairs) {
   const Solution complex = solve({.A = generated("laplace2d", {15, 14})}, {.nev = 5});
   const std::vector<double> exact = laplace_smallest_eigenvalues({15, 14}, 5);
