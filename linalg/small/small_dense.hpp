@@ -110,7 +110,6 @@ class HostEigensolver {
 
  private:
   Buffer<W, HostSpace> work_;
-  Buffer<double, HostSpace> subdiagonal_;
 };
 
 /// That of a context, for real matrices.

@@ -56,15 +56,12 @@ bool HostEigensolver<W>::compute(HostContext& context, ConstSmallView<W, HostSpa
   if (!std::isfinite(size)) return false;
   const double scale = size > 0 ? size : 1;
 
-  const std::size_t needed = static_cast<std::size_t>(m * (m + 2));
-  if (work_.size() < needed) {
-    work_ = Buffer<W, HostSpace>(context, needed);
-    subdiagonal_ = Buffer<double, HostSpace>(context, static_cast<std::size_t>(m));
-  }
+  const std::size_t needed = static_cast<std::size_t>(m * (m + 3));
+  if (work_.size() < needed) work_ = Buffer<W, HostSpace>(context, needed);
   Matrix<W> Q(work_.data(), m, m);
-  Vector<double> subdiagonal(subdiagonal_.data(), m - 1);
-  Vector<W> coefficients(work_.data() + m * m, m - 1);
-  Vector<W> work(work_.data() + m * (m + 1), m);
+  Vector<double> subdiagonal(reinterpret_cast<double*>(work_.data() + m * m), m - 1);
+  Vector<W> coefficients(work_.data() + m * (m + 1), m - 1);
+  Vector<W> work(work_.data() + m * (m + 2), m);
   Vector<double> values(theta.data, m);
   for (Index j = 0; j < m; ++j) {
     for (Index i = j; i < m; ++i) Q(i, j) = H(i, j) / scale;
