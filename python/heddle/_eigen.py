@@ -560,11 +560,14 @@ class _LobpcgHistory:
         self.residuals: list[np.ndarray] = []
 
     def __call__(self, state: Any) -> Any:
-        values, residuals = np.array(state.eigenvalues), np.array(state.residuals)
-        self.values.append(values)
-        if self._norms is not None:
-            residuals = residuals * (self._norms[0] + np.abs(values) * self._norms[1])
-        self.residuals.append(residuals)
+        # A count may lead to a second solve, whose states have other numbers of pairs.
+        wanted = len(self.values[0]) if self.values else len(state.eigenvalues)
+        values, residuals = np.array(state.eigenvalues)[:wanted], np.array(state.residuals)[:wanted]
+        if len(values) == wanted:
+            self.values.append(values)
+            if self._norms is not None:
+                residuals = residuals * (self._norms[0] + np.abs(values) * self._norms[1])
+            self.residuals.append(residuals)
         return self._callback(state) if self._callback is not None else None
 
 
