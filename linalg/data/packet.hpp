@@ -18,7 +18,7 @@ class Packet {
 
   /// A matrix of the packet: operations write it in the context's memory, and `fetch` copies it to
   /// the host.
-  template <WideScalar W>
+  template <class W>  // a WideScalar; clang 14 crashes on a constraint of a nested class
   struct PartOf {
     SmallView<W, Space> there;
     SmallView<W, HostSpace> here;
@@ -36,7 +36,7 @@ class Packet {
   void clear() noexcept { used_ = 0; }
 
   /// Reserves a rows×cols matrix, which is valid until `clear`. An entry takes `kDoubles<W>`.
-  template <WideScalar W = double>
+  template <class W = double>
   PartOf<W> add(Index rows, Index cols) noexcept {
     const Index begin = used_;
     used_ += rows * cols * kDoubles<W>;
@@ -44,7 +44,7 @@ class Packet {
     return {{reinterpret_cast<W*>(there_.data() + begin), rows, cols, rows},
             {reinterpret_cast<W*>(here_.data() + begin), rows, cols, rows}};
   }
-  template <WideScalar W>
+  template <class W>
   static constexpr Index kDoubles = static_cast<Index>(sizeof(W) / sizeof(double));
 
   /// Waits for the context's work and copies all parts to the host.

@@ -68,8 +68,10 @@ struct SpmmPlan<T, HostContext>::State {
     }
   }
 
-  detail::IndexedTranspose<T>& indexed_transpose(HostContext& context) requires RealScalar<T> {
-    if (!indexed) indexed.emplace(context, A);
+  detail::IndexedTranspose<RealOf<T>>& indexed_transpose(HostContext& context) {
+    if constexpr (RealScalar<T>) {
+      if (!indexed) indexed.emplace(context, A);
+    }
     return *indexed;
   }
 
