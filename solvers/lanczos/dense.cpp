@@ -139,36 +139,40 @@ bool DenseStandardForm<T, Ctx>::decompose() {
 /// Does so for V = I by the singular values of G = L⁻¹P M, where B = M Mᵀ and so F = G Gᵀ. False if
 /// numbers are not finite.
 template <Scalar T, class Ctx>
-bool DenseStandardForm<T, Ctx>::decompose_factored() requires RealScalar<T> {
-  const auto V = s_.result.eigenvectors.view();
-  const Index n = V.cols();
-  OwnedHostContext host(1);
-  MultiVector<T, HostSpace> block(*host, n, n);
-  SmallMatrix<double, HostSpace> matrix(*host, n, n);
-  const SmallView<double, HostSpace> G = matrix.view(n, n);
-  const auto scratch = s_.F.scratch();
-  for (Index first = 0; first < n; first += scratch.cols()) {
-    const Index count = std::min(scratch.cols(), n - first);
-    problem_.B->apply(context_, V.columns(first, count), scratch.columns(0, count));
-    fetch<T>(context_, scratch.columns(0, count), block.columns(first, count));
+bool DenseStandardForm<T, Ctx>::decompose_factored() {
+  if constexpr (kComplex<T>) {
+    return false;  // never called: Jacobi's rotations are those of real matrices
+  } else {
+    const auto V = s_.result.eigenvectors.view();
+    const Index n = V.cols();
+    OwnedHostContext host(1);
+    MultiVector<T, HostSpace> block(*host, n, n);
+    SmallMatrix<double, HostSpace> matrix(*host, n, n);
+    const SmallView<double, HostSpace> G = matrix.view(n, n);
+    const auto scratch = s_.F.scratch();
+    for (Index first = 0; first < n; first += scratch.cols()) {
+      const Index count = std::min(scratch.cols(), n - first);
+      problem_.B->apply(context_, V.columns(first, count), scratch.columns(0, count));
+      fetch<T>(context_, scratch.columns(0, count), block.columns(first, count));
+    }
+    convert<T>(block.view(), G);
+    if (!factor_semidefinite(G)) return false;
+    convert<T>(G, block.view());
+    send<T>(context_, block.view(), V);
+    for (Index first = 0; first < n; first += scratch.cols()) {
+      const auto slab = V.columns(first, std::min(scratch.cols(), n - first));
+      problem_.shifted_inverse->apply_lower(context_, slab, slab);
+    }
+    fetch<T>(context_, V, block.view());
+    convert<T>(block.view(), G);
+    const std::vector<double> theta = one_sided_jacobi(G);
+    if (theta.empty()) return false;
+    convert<T>(G, block.view());
+    send<T>(context_, block.view(), V);
+    context_.synchronize();  // the copy reads `block` until then
+    s_.verifier.set_values(theta);
+    return true;
   }
-  convert<T>(block.view(), G);
-  if (!factor_semidefinite(G)) return false;
-  convert<T>(G, block.view());
-  send<T>(context_, block.view(), V);
-  for (Index first = 0; first < n; first += scratch.cols()) {
-    const auto slab = V.columns(first, std::min(scratch.cols(), n - first));
-    problem_.shifted_inverse->apply_lower(context_, slab, slab);
-  }
-  fetch<T>(context_, V, block.view());
-  convert<T>(block.view(), G);
-  const std::vector<double> theta = one_sided_jacobi(G);
-  if (theta.empty()) return false;
-  convert<T>(G, block.view());
-  send<T>(context_, block.view(), V);
-  context_.synchronize();  // the copy reads `block` until then
-  s_.verifier.set_values(theta);
-  return true;
 }
 
 /// The θ of the last wanted pair.

@@ -38,7 +38,7 @@ class DenseStandardForm {
   std::span<const double> finite_values() const;
   PencilNorms norms();
   bool decompose();
-  bool decompose_factored() requires RealScalar<T>;
+  bool decompose_factored();
   double last_theta() const;
 
   Ctx& context_;
