@@ -14,6 +14,7 @@
 #include <numbers>
 #include <random>
 #include <string>
+#include <support/sanitized.hpp>
 #include <vector>
 
 // Eigenpairs of Hermitian matrices by all eigensolvers, against dense LAPACK-like solutions and
@@ -184,6 +185,7 @@ class HermitianPairs : public ::testing::TestWithParam<std::size_t> {
 
 TEST_P(HermitianPairs, OfRandomMatricesAreThoseOfADenseSolver) {
   for (const Index n : {1, 2, 60, 300, 620}) {
+    if (test::kSanitized && n > 60) break;  // the dense truth takes long
     const Dense A = random_hermitian(n, static_cast<unsigned>(n), 4, 0.1);
     const std::vector<double> truth = dense_values(A, Dense::Identity(n, n));
     const Index nev = std::min<Index>(n, 5);
@@ -202,6 +204,7 @@ TEST_P(HermitianPairs, OfARingWithFluxAreThoseOfTheClosedForm) {
 TEST_P(HermitianPairs, OfPencilsAreThoseOfADenseSolver) {
   if (!way().pencils) return;
   for (const Index n : {40, 420}) {
+    if (test::kSanitized && n > 40) break;
     const Dense A = random_hermitian(n, 3, 8, 0.05);
     const Dense B = random_hermitian(n, 4, 12, 0.02);
     const std::vector<double> truth = dense_values(A, B);
@@ -211,6 +214,7 @@ TEST_P(HermitianPairs, OfPencilsAreThoseOfADenseSolver) {
 }
 
 TEST_P(HermitianPairs, OfClustersAndCopiesAreComplete) {
+  HEDDLE_SKIP_WITH_SANITIZER();
   // Three copies of one ring beside a random matrix: every value of the ring is triple.
   const Index n = 130;
   const Dense R = ring(n, 0.3);
