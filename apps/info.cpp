@@ -112,11 +112,8 @@ std::string report_on(const InfoCommandLine& arguments) {
 }
 
 bool is_complex(const std::string& argument) {
-  if (argument.empty()) return false;
-  if (detail::names_generator(argument)) {
-    return is_complex_structure(detail::parse_generator(argument).name);
-  }
-  return holds_complex_numbers(needed_file(argument));
+  if (!detail::names_generator(argument)) return holds_complex(argument);
+  return is_complex_structure(detail::parse_generator(argument).name);
 }
 
 std::string answer(const InfoCommandLine& arguments) {

@@ -1,4 +1,5 @@
 #include <heddle/apps/input_file.hpp>
+#include <heddle/linalg/formats/formats.hpp>
 
 namespace heddle::apps {
 
@@ -6,9 +7,10 @@ bool is_path(const std::filesystem::path& input) {
   return input != kStandardInput && !detail::names_collection_matrix(input.native());
 }
 
-std::filesystem::path needed_file(const std::filesystem::path& input) {
-  if (input == kStandardInput) return standard_input_file();
-  return is_path(input) ? input : collection_file(input.native());
+bool holds_complex(const std::filesystem::path& input) {
+  if (input.empty()) return false;
+  if (input == kStandardInput) return holds_complex_numbers(standard_input_file());
+  return holds_complex_numbers(is_path(input) ? input : collection_file(input.native()));
 }
 
 std::filesystem::path existing_file(const std::filesystem::path& input) {

@@ -17,9 +17,10 @@ bool is_path(const std::filesystem::path& input);
 /// or a matrix of the collection that was not fetched. Throws as `standard_input_file`.
 std::filesystem::path existing_file(const std::filesystem::path& input);
 
-/// As `existing_file`, but a matrix of the collection is fetched if it is missing. Throws as
-/// `collection_file`, too.
-std::filesystem::path needed_file(const std::filesystem::path& input);
+/// Whether the numbers of `input` are complex, as its file says. False for an empty name. A matrix
+/// of the collection is fetched if it is missing. Throws as `collection_file` and
+/// `standard_input_file`.
+bool holds_complex(const std::filesystem::path& input);
 
 /// Returns read(path) for the file with the content of `input`. Standard input is read for
 /// `reader`, once (see `claim_standard_input`). A matrix of the collection is fetched if it is

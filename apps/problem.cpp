@@ -121,11 +121,7 @@ std::optional<detail::NamedMatrices::Source> row_source(const MatrixSource& sour
   return source.path;
 }
 
-bool holds_complex(const std::filesystem::path& input) {
-  return !input.empty() && holds_complex_numbers(needed_file(input));
-}
-
-bool holds_complex(const MatrixSource& source) {
+bool is_complex(const MatrixSource& source) {
   if (source.structure) return is_complex_structure(source.structure->name);
   return holds_complex(source.path);
 }
@@ -204,8 +200,8 @@ std::optional<detail::NamedMatrices> matrices_by_rows(const Config& config) {
 
 bool is_complex(const Config& config) {
   const ProblemConfig& named = config.problem;
-  return holds_complex(named.matrix) || (named.mass && holds_complex(*named.mass)) ||
-         (named.geometric_stiffness && holds_complex(*named.geometric_stiffness)) ||
+  return is_complex(named.matrix) || (named.mass && is_complex(*named.mass)) ||
+         (named.geometric_stiffness && is_complex(*named.geometric_stiffness)) ||
          holds_complex(named.constraints) || holds_complex(named.initial_guess) ||
          holds_complex(named.near_null) || holds_complex(named.coordinates) ||
          holds_complex(named.rhs.path);

@@ -44,6 +44,8 @@ class Packet {
     return {{reinterpret_cast<W*>(there_.data() + begin), rows, cols, rows},
             {reinterpret_cast<W*>(here_.data() + begin), rows, cols, rows}};
   }
+
+  /// The doubles that an entry of type W takes.
   template <class W>
   static constexpr Index kDoubles = static_cast<Index>(sizeof(W) / sizeof(double));
 

@@ -30,11 +30,13 @@ void copy_small(ConstSmallView<W, HostSpace> source, SmallView<W, HostSpace> tar
   }
 }
 }  // namespace detail
+
 /// target = source, from the context's memory.
 inline void fetch(HostContext&, ConstSmallView<double, HostSpace> source,
                   SmallView<double, HostSpace> target) {
   detail::copy_small(source, target);
 }
+
 /// The same for complex numbers.
 inline void fetch(HostContext&, ConstSmallView<std::complex<double>, HostSpace> source,
                   SmallView<std::complex<double>, HostSpace> target) {
@@ -46,6 +48,8 @@ inline void send(HostContext& context, ConstSmallView<double, HostSpace> source,
                  SmallView<double, HostSpace> target) {
   fetch(context, source, target);
 }
+
+/// The same for complex numbers.
 inline void send(HostContext& context, ConstSmallView<std::complex<double>, HostSpace> source,
                  SmallView<std::complex<double>, HostSpace> target) {
   fetch(context, source, target);
