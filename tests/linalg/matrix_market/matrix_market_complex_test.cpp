@@ -91,7 +91,8 @@ TEST(MatrixMarketComplex, LargeHermitianFilesAreHermitianToTheBit) {
   std::string text = kCoordinate + "hermitian\n400 400 40000\n";
   Matrix expected = Matrix::Zero(n, n);
   for (int k = 0; k < 40000; ++k) {
-    const auto i = static_cast<Index>(engine() % n), j = static_cast<Index>(engine() % (i + 1));
+    const auto i = static_cast<Index>(engine() % static_cast<unsigned>(n));
+    const auto j = static_cast<Index>(engine() % static_cast<unsigned>(i + 1));
     const double re = static_cast<double>(engine() % 1000) / 8;
     const double im = i == j ? 0 : static_cast<double>(engine() % 1000) / 8;
     text += std::to_string(i + 1) + " " + std::to_string(j + 1) + " " + std::to_string(re) + " " +
