@@ -1,11 +1,12 @@
 #pragma once
 
+#include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
 
-/// The operations of block_ops.hpp for complex blocks in host memory. Transposes are adjoints. An
-/// n×b block of complex numbers is an n×2b block of real ones, and most operations are those of the
-/// real block:
+/// The operations of block_ops.hpp for complex blocks in the memory of a context. Transposes are
+/// adjoints. An n×b block of complex numbers is an n×2b block of real ones, and most operations are
+/// those of the real block:
 ///
 ///     XᴴY from [Re X, Im X]ᵀ[Re Y, Im Y],  X C by the 2×2 real form of each entry of C
 ///
@@ -22,101 +23,109 @@ BlockView<RealOf<T>, Space> real_view(const BlockView<T, Space>& X) noexcept {
   return {reinterpret_cast<RealOf<T>*>(X.data()), X.rows(), 2 * X.cols(), 2 * X.ld()};
 }
 
-template <ComplexScalar T>
-void set_zero(HostContext& context, BlockView<T, HostSpace> X);
+/// Blocks and small matrices of numbers T in the memory of a context.
+template <class Ctx, class T>
+using ConstBlockIn = ConstBlockView<T, typename Ctx::Space>;
+template <class Ctx, class T>
+using BlockIn = BlockView<T, typename Ctx::Space>;
+template <class Ctx, class T>
+using ConstSmallIn = ConstSmallView<T, typename Ctx::Space>;
+template <class Ctx, class T>
+using SmallIn = SmallView<T, typename Ctx::Space>;
+
+template <ComplexScalar T, class Ctx>
+void set_zero(Ctx& context, BlockIn<Ctx, T> X);
 
 template <ComplexScalar T>
 void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row = 0);
-
 template <ComplexScalar T>
-void copy(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
+void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row = 0);
+
+template <ComplexScalar T, class Ctx>
+void copy(Ctx& context, ConstBlockIn<Ctx, T> X, BlockIn<Ctx, T> Y);
 
 /// Real and imaginary parts are uniform in (−1, 1).
-template <ComplexScalar T>
-void fill_random(HostContext& context, std::uint64_t seed, std::uint64_t stream,
-                 BlockView<T, HostSpace> X, Index first_row = 0);
+template <ComplexScalar T, class Ctx>
+void fill_random(Ctx& context, std::uint64_t seed, std::uint64_t stream, BlockIn<Ctx, T> X,
+                 Index first_row = 0);
 
 /// G = XᴴY. G is Hermitian to the bit when X and Y are the same block.
-template <ComplexScalar T>
-void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<Wide<T>, HostSpace> G);
+template <ComplexScalar T, class Ctx>
+void gram(Ctx& context, ConstBlockIn<Ctx, T> X, ConstBlockIn<Ctx, T> Y, SmallIn<Ctx, Wide<T>> G);
 
 /// G = Xᴴ Y and H = Xᴴ Z.
-template <ComplexScalar T>
-void gram(HostContext& context, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<Wide<T>, HostSpace> G, ConstBlockView<T, HostSpace> Z,
-          SmallView<Wide<T>, HostSpace> H);
+template <ComplexScalar T, class Ctx>
+void gram(Ctx& context, ConstBlockIn<Ctx, T> X, ConstBlockIn<Ctx, T> Y, SmallIn<Ctx, Wide<T>> G,
+          ConstBlockIn<Ctx, T> Z, SmallIn<Ctx, Wide<T>> H);
 
 /// Y = α X C + β W.
-template <ComplexScalar T>
-void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<Wide<T>, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
-              BlockView<T, HostSpace> Y);
+template <ComplexScalar T, class Ctx>
+void multiply(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, ConstSmallIn<Ctx, Wide<T>> C,
+              double beta, ConstBlockIn<Ctx, T> W, BlockIn<Ctx, T> Y);
 
 /// Y = α X C + β Y.
-template <ComplexScalar T>
-void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<Wide<T>, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
-  multiply<T>(context, alpha, X, C, beta, Y, Y);
+template <ComplexScalar T, class Ctx>
+void multiply(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, ConstSmallIn<Ctx, Wide<T>> C,
+              double beta, BlockIn<Ctx, T> Y) {
+  multiply<T>(context, alpha, X, C, beta, ConstBlockIn<Ctx, T>(Y), Y);
 }
 
 /// Y = α X C + β Y and norms(j, 0) = ‖y_j‖₂.
-template <ComplexScalar T>
-void multiply(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<Wide<T>, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
-              SmallView<double, HostSpace> norms);
+template <ComplexScalar T, class Ctx>
+void multiply(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, ConstSmallIn<Ctx, Wide<T>> C,
+              double beta, BlockIn<Ctx, T> Y, SmallIn<Ctx, double> norms);
 
 /// Y = X C and Z = Y.
-template <ComplexScalar T>
-void multiply_and_copy(HostContext& context, ConstBlockView<T, HostSpace> X,
-                       ConstSmallView<Wide<T>, HostSpace> C, BlockView<T, HostSpace> Y,
-                       BlockView<T, HostSpace> Z) {
+template <ComplexScalar T, class Ctx>
+void multiply_and_copy(Ctx& context, ConstBlockIn<Ctx, T> X, ConstSmallIn<Ctx, Wide<T>> C,
+                       BlockIn<Ctx, T> Y, BlockIn<Ctx, T> Z) {
   multiply<T>(context, 1, X, C, 0, Y);
   copy<T>(context, Y, Z);
 }
 
 /// Y = α X C + β W, and then G = ZᴴY. Z may be or contain Y.
-template <ComplexScalar T>
-void multiply_gram(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X,
-                   ConstSmallView<Wide<T>, HostSpace> C, double beta,
-                   ConstBlockView<T, HostSpace> W, BlockView<T, HostSpace> Y,
-                   ConstBlockView<T, HostSpace> Z, SmallView<Wide<T>, HostSpace> G) {
+template <ComplexScalar T, class Ctx>
+void multiply_gram(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, ConstSmallIn<Ctx, Wide<T>> C,
+                   double beta, ConstBlockIn<Ctx, T> W, BlockIn<Ctx, T> Y, ConstBlockIn<Ctx, T> Z,
+                   SmallIn<Ctx, Wide<T>> G) {
   multiply<T>(context, alpha, X, C, beta, W, Y);
   gram<T>(context, Z, Y, G);
 }
 
-template <ComplexScalar T>
-void axpby(HostContext& context, double alpha, ConstBlockView<T, HostSpace> X, double beta,
-           BlockView<T, HostSpace> Y);
+template <ComplexScalar T, class Ctx>
+void axpby(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, double beta, BlockIn<Ctx, T> Y);
 
-template <ComplexScalar T>
-void column_norms(HostContext& context, ConstBlockView<T, HostSpace> X,
-                  SmallView<double, HostSpace> norms);
+template <ComplexScalar T, class Ctx>
+void column_norms(Ctx& context, ConstBlockIn<Ctx, T> X, SmallIn<Ctx, double> norms);
 
 /// dots(j, 0) = Re x_jᴴy_j, which is x_jᴴy_j where Y = M X with a Hermitian M.
-template <ComplexScalar T>
-void column_dots(HostContext& context, ConstBlockView<T, HostSpace> X,
-                 ConstBlockView<T, HostSpace> Y, SmallView<double, HostSpace> dots);
+template <ComplexScalar T, class Ctx>
+void column_dots(Ctx& context, ConstBlockIn<Ctx, T> X, ConstBlockIn<Ctx, T> Y,
+                 SmallIn<Ctx, double> dots);
 
 /// sums(j, 0) = Σ_i Re(w_i) |X(i, j)|².
-template <ComplexScalar T>
-void weighted_squares(HostContext& context, ConstBlockView<T, HostSpace> weights,
-                      ConstBlockView<T, HostSpace> X, SmallView<double, HostSpace> sums);
+template <ComplexScalar T, class Ctx>
+void weighted_squares(Ctx& context, ConstBlockIn<Ctx, T> weights, ConstBlockIn<Ctx, T> X,
+                      SmallIn<Ctx, double> sums);
 
-template <ComplexScalar T>
-void scale_columns(HostContext& context, ConstSmallView<double, HostSpace> factors,
-                   BlockView<T, HostSpace> X);
+template <ComplexScalar T, class Ctx>
+void scale_columns(Ctx& context, ConstSmallIn<Ctx, double> factors, BlockIn<Ctx, T> X);
 
 template <ComplexScalar T>
 void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
+template <ComplexScalar T>
+void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
+                ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
 
 template <ComplexScalar T>
 void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
-
 template <ComplexScalar T>
-void residual(HostContext& context, ConstBlockView<T, HostSpace> AX,
-              ConstBlockView<T, HostSpace> BX, ConstSmallView<double, HostSpace> theta,
-              BlockView<T, HostSpace> R, SmallView<double, HostSpace> norms);
+void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
+                 BlockView<T, DeviceSpace> Y);
+
+template <ComplexScalar T, class Ctx>
+void residual(Ctx& context, ConstBlockIn<Ctx, T> AX, ConstBlockIn<Ctx, T> BX,
+              ConstSmallIn<Ctx, double> theta, BlockIn<Ctx, T> R, SmallIn<Ctx, double> norms);
 
 }  // namespace heddle

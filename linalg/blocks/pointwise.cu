@@ -1,52 +1,15 @@
 #include <heddle/linalg/base/philox.hpp>
+#include <heddle/linalg/blocks/assign.cuh>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/blocks/norm_exponent.hpp>
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
-#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/linalg/data/block_checks.hpp>
 
 namespace heddle {
 namespace {
-
-/// Rows whose loads a thread has in flight at once.
-constexpr int kBatch = 4;
-
-/// X(i, c) = value(i, c), with rows distributed to thread blocks cyclically.
-template <class T, class Value>
-__global__ void assign_kernel(Index rows, int cols, T* X, Index ld, RowLayout layout, Value value) {
-  if (!layout.has_row()) return;
-  const Index step = Index{gridDim.x} * layout.rows_per_block();
-  for (Index i = Index{blockIdx.x} * layout.rows_per_block() + layout.row(); i < rows;
-       i += kBatch * step) {
-    for (int c = layout.column(); c < cols; c += layout.width()) {
-      T batch[kBatch];
-#pragma unroll
-      for (int k = 0; k < kBatch; ++k) {
-        if (i + k * step < rows) batch[k] = value(i + k * step, c);
-      }
-#pragma unroll
-      for (int k = 0; k < kBatch; ++k) {
-        if (i + k * step < rows) X[(i + k * step) * ld + c] = batch[k];
-      }
-    }
-  }
-}
-
-/// Bytes moved: X is written once, and `value` reads its data once.
-template <class T, class Value>
-void launch_assign(CudaContext& context, BlockView<T, DeviceSpace> X, const Value& value) {
-  if (X.empty()) return;
-  constexpr Index kBlocksPerMultiprocessor = 16;
-  const Index most = kBlocksPerMultiprocessor * context.device().multiprocessors;
-  const RowLayout layout(X.cols());
-  const Index blocks = ceil_div<Index>(X.rows(), kBatch * layout.rows_per_block());
-  assign_kernel<<<static_cast<unsigned>(std::min(blocks, most)), kThreads, 0, context.stream()>>>(
-      X.rows(), static_cast<int>(X.cols()), X.data(), X.ld(), layout, value);
-  check_launch();
-}
 
 template <class T>
 struct Constant {

@@ -15,18 +15,18 @@ __global__ void row_maxima_kernel(Index rows, int cols, const T* X, Index ld, do
                                   Index y_ld) {
   const Index step = Index{gridDim.x} * blockDim.x;
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < rows; i += step) {
-    T largest = 0;
+    double largest = 0;
     for (int j = 0; j < cols; ++j) {
-      const T size = X[i * ld + j] < T{0} ? -X[i * ld + j] : X[i * ld + j];
+      const double size = magnitude(X[i * ld + j]);
       if (size > largest) largest = size;
     }
-    y[i * y_ld] = largest > T{0} ? static_cast<T>(pow(static_cast<double>(largest), power)) : T{0};
+    y[i * y_ld] = static_cast<RealOf<T>>(largest > 0 ? pow(largest, power) : 0);
   }
 }
 
 }  // namespace
 
-template <RealScalar T>
+template <Scalar T>
 void row_maxima(CudaContext& context, ConstBlockView<T, DeviceSpace> X, double power,
                 BlockView<T, DeviceSpace> y) {
   require_same_shape("row_maxima", ConstBlockView<T, DeviceSpace>(X.data(), X.rows(), 1, X.ld()),
@@ -44,7 +44,7 @@ void row_maxima(CudaContext& context, ConstBlockView<T, DeviceSpace> X, double p
 #define HEDDLE_INSTANTIATE(T)                                                    \
   template void row_maxima(CudaContext&, ConstBlockView<T, DeviceSpace>, double, \
                            BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

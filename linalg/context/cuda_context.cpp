@@ -159,6 +159,7 @@ struct CudaContext::State {
   bool keeps_freed;  // without HEDDLE_EXACT_MEMORY
   void* landing = nullptr;
   Reserve scratch;
+  Reserve outer_scratch;
   Reserve staging;
 };
 
@@ -188,7 +189,9 @@ CudaContext::State::~State() {
   if (stream != nullptr) cudaStreamSynchronize(stream);
   clock.reset();
   if (traffic && traffic->gathered.data != nullptr) cudaFreeAsync(traffic->gathered.data, stream);
-  if (scratch.data != nullptr) cudaFreeAsync(scratch.data, stream);
+  for (const Reserve& reserve : {scratch, outer_scratch}) {
+    if (reserve.data != nullptr) cudaFreeAsync(reserve.data, stream);
+  }
   give_freed_to_pool();
   if (staging.data != nullptr) cudaFreeHost(staging.data);
   if (landing != nullptr) cudaFreeHost(landing);
@@ -283,6 +286,10 @@ void* reserved(CudaContext& context, Reserve& reserve, std::size_t bytes) {
 }  // namespace
 
 void* CudaContext::scratch(std::size_t bytes) { return reserved(*this, state_->scratch, bytes); }
+
+void* CudaContext::outer_scratch(std::size_t bytes) {
+  return reserved(*this, state_->outer_scratch, bytes);
+}
 
 void* CudaContext::staging(std::size_t bytes) {
   Reserve& reserve = state_->staging;

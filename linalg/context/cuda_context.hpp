@@ -94,6 +94,9 @@ class CudaContext {
   /// so it allocates only for a larger size.
   void* scratch(std::size_t bytes);
 
+  /// A second such memory, for an operation that calls others, which use `scratch`.
+  void* outer_scratch(std::size_t bytes);
+
   /// Returns at least `bytes` of page-locked host memory as a staging area for copies. The next
   /// call may return the same memory. It grows like `scratch`.
   void* staging(std::size_t bytes);

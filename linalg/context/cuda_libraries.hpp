@@ -13,6 +13,7 @@
   DO(cublasGetStatusName)           \
   DO(cublasGetStatusString)         \
   DO(cublasDgemm_64)                \
+  DO(cublasZgemm_64)                \
   DO(cublasDtrsm)
 #define HEDDLE_CUSOLVER_FUNCTIONS(DO) \
   DO(cusolverDnCreate)                \
@@ -21,7 +22,9 @@
   DO(cusolverDnDpotrf_bufferSize)     \
   DO(cusolverDnDpotrf)                \
   DO(cusolverDnDsyevd_bufferSize)     \
-  DO(cusolverDnDsyevd)
+  DO(cusolverDnDsyevd)                \
+  DO(cusolverDnZheevd_bufferSize)     \
+  DO(cusolverDnZheevd)
 
 namespace heddle {
 

@@ -26,16 +26,16 @@
 #define HEDDLE_FOR_EACH_CONVERSION(F) \
   F(float, float) F(float, double) F(double, float) F(double, double)
 
-/// Expands F(T, Ctx) once per real scalar and per context that the build has.
+/// Expands EACH(F, Ctx) once per context that the build has.
 #ifdef HEDDLE_HAS_CUDA
-#define HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F)      \
-  HEDDLE_FOR_EACH_REAL(F, ::heddle::HostContext) \
-  HEDDLE_FOR_EACH_REAL(F, ::heddle::CudaContext)
+#define HEDDLE_FOR_EACH_CONTEXT(EACH, F) \
+  EACH(F, ::heddle::HostContext)         \
+  EACH(F, ::heddle::CudaContext)
 #else
-#define HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F) HEDDLE_FOR_EACH_REAL(F, ::heddle::HostContext)
+#define HEDDLE_FOR_EACH_CONTEXT(EACH, F) EACH(F, ::heddle::HostContext)
 #endif
 
-/// The same, and for complex scalars on the host.
-#define HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(F) \
-  HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F)         \
-  HEDDLE_FOR_EACH_COMPLEX(F, ::heddle::HostContext)
+/// Expands F(T, Ctx) once per real, once per complex, once per scalar, and per context.
+#define HEDDLE_FOR_EACH_REAL_AND_CONTEXT(F) HEDDLE_FOR_EACH_CONTEXT(HEDDLE_FOR_EACH_REAL, F)
+#define HEDDLE_FOR_EACH_COMPLEX_AND_CONTEXT(F) HEDDLE_FOR_EACH_CONTEXT(HEDDLE_FOR_EACH_COMPLEX, F)
+#define HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(F) HEDDLE_FOR_EACH_CONTEXT(HEDDLE_FOR_EACH_SCALAR, F)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/linalg/context/context.hpp>
+#include <heddle/linalg/context/scalar.hpp>
 
 /// Shared by the CUDA kernels: launch shapes, sums in a fixed order, double-precision matrix units.
 namespace heddle {
@@ -15,6 +16,16 @@ inline constexpr int kThreads = 256;
 template <class Integer>
 constexpr Integer ceil_div(Integer a, Integer b) {
   return (a + b - 1) / b;
+}
+
+/// |x|.
+template <Scalar T>
+__device__ double magnitude(T x) {
+  if constexpr (kComplex<T>) {
+    return hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  } else {
+    return fabs(static_cast<double>(x));
+  }
 }
 
 /// Rows divided into slabs: contiguous ranges of equal height, of which the last may be lower, one

@@ -32,7 +32,7 @@ void pack_rows(CudaContext& context, const Buffer<std::int32_t, DeviceSpace>& ro
 #define HEDDLE_INSTANTIATE(T)                                                     \
   template void pack_rows(CudaContext&, const Buffer<std::int32_t, DeviceSpace>&, \
                           ConstBlockView<T, DeviceSpace>, T*);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -107,8 +107,12 @@ MultiVector<T, HostSpace> fetch(HostContext&, HostContext&, MultiVector<T, HostS
 
 void fetch(CudaContext& context, ConstSmallView<double, DeviceSpace> source,
            SmallView<double, HostSpace> target);
+void fetch(CudaContext& context, ConstSmallView<std::complex<double>, DeviceSpace> source,
+           SmallView<std::complex<double>, HostSpace> target);
 void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
           SmallView<double, DeviceSpace> target);
+void send(CudaContext& context, ConstSmallView<std::complex<double>, HostSpace> source,
+          SmallView<std::complex<double>, DeviceSpace> target);
 
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> place(CudaContext& context, CsrView<T, HostSpace> A);

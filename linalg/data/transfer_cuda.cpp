@@ -5,20 +5,44 @@
 
 namespace heddle {
 
-void fetch(CudaContext& context, ConstSmallView<double, DeviceSpace> source,
-           SmallView<double, HostSpace> target) {
+namespace {
+
+template <WideScalar W>
+void fetch_small(CudaContext& context, const ConstSmallView<W, DeviceSpace>& source,
+                 const SmallView<W, HostSpace>& target) {
   require_same_shape("fetch", Shape{source.rows, source.cols}, Shape{target.rows, target.cols});
-  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(double); };
+  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(W); };
   context.copy_to_host(target.data, size(target.ld), source.data, size(source.ld),
                        size(source.rows), static_cast<std::size_t>(source.cols));
 }
 
-void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
-          SmallView<double, DeviceSpace> target) {
+template <WideScalar W>
+void send_small(CudaContext& context, const ConstSmallView<W, HostSpace>& source,
+                const SmallView<W, DeviceSpace>& target) {
   require_same_shape("send", Shape{source.rows, source.cols}, Shape{target.rows, target.cols});
-  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(double); };
+  const auto size = [](Index count) { return static_cast<std::size_t>(count) * sizeof(W); };
   context.copy_to_device(target.data, size(target.ld), source.data, size(source.ld),
                          size(source.rows), static_cast<std::size_t>(source.cols));
+}
+
+}  // namespace
+
+void fetch(CudaContext& context, ConstSmallView<double, DeviceSpace> source,
+           SmallView<double, HostSpace> target) {
+  fetch_small(context, source, target);
+}
+void fetch(CudaContext& context, ConstSmallView<std::complex<double>, DeviceSpace> source,
+           SmallView<std::complex<double>, HostSpace> target) {
+  fetch_small(context, source, target);
+}
+
+void send(CudaContext& context, ConstSmallView<double, HostSpace> source,
+          SmallView<double, DeviceSpace> target) {
+  send_small(context, source, target);
+}
+void send(CudaContext& context, ConstSmallView<std::complex<double>, HostSpace> source,
+          SmallView<std::complex<double>, DeviceSpace> target) {
+  send_small(context, source, target);
 }
 
 template <Scalar T>
@@ -100,7 +124,7 @@ DistributedCsr<T, HostSpace> fetch(CudaContext& context, HostContext& host,
   template HostCsrMatrix<T> fetch(CudaContext&, HostContext&, CsrView<T, DeviceSpace>);          \
   template DistributedCsr<T, HostSpace> fetch(CudaContext&, HostContext&,                        \
                                               DistributedCsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -32,11 +32,9 @@ DenseFailure DenseSolverOf<W>::solve(ConstSmallView<W, HostSpace> H,
                                      SmallView<double, HostSpace> theta,
                                      SmallView<W, HostSpace> Z) {
   HostContext& context = state_->context;
-  if constexpr (std::same_as<W, double>) {
-    if (state_->device != nullptr && H.rows >= detail::DeviceEigensolver::kLeastOrder) {
-      if (!all_finite(H)) return DenseFailure::not_finite;
-      if (state_->device->compute(H, theta, Z)) return DenseFailure::none;
-    }
+  if (state_->device != nullptr && H.rows >= detail::DeviceEigensolver<W>::kLeastOrder) {
+    if (!all_finite(H)) return DenseFailure::not_finite;
+    if (state_->device->compute(H, theta, Z)) return DenseFailure::none;
   }
   return state_->eigensolver.compute(context, H, theta, Z) ? DenseFailure::none
                                                            : DenseFailure::not_finite;

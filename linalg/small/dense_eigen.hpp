@@ -26,8 +26,8 @@ class DenseSolverOf {
   /// Allocates working memory for problems of order up to `max_order`.
   explicit DenseSolverOf(Index max_order);
 
-  /// The same beside a context. That of a GPU solves real standard problems of order 144 and more
-  /// (cuSOLVER, `syevd`), with the same bits in every run. It must outlive the solver.
+  /// The same beside a context. That of a GPU solves standard problems of order 144 and more
+  /// (cuSOLVER, `syevd` and `heevd`), with the same bits in every run. It must outlive the solver.
   DenseSolverOf(HostContext&, Index max_order) : DenseSolverOf(max_order) {}
   DenseSolverOf(CudaContext& context, Index max_order);
   ~DenseSolverOf();

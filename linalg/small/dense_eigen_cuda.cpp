@@ -7,31 +7,54 @@
 namespace heddle {
 namespace {
 
+constexpr auto kVectors = CUSOLVER_EIG_MODE_VECTOR;
+constexpr auto kTriangle = CUBLAS_FILL_MODE_LOWER;
+
+/// The functions of cuSOLVER for the numbers W, which it calls `Number`.
+template <WideScalar W>
+struct DivideAndConquer;
+
+template <>
+struct DivideAndConquer<double> {
+  using Number = double;
+  static auto buffer_size() { return detail::cuda_libraries().cusolverDnDsyevd_bufferSize; }
+  static auto solve() { return detail::cuda_libraries().cusolverDnDsyevd; }
+};
+
+template <>
+struct DivideAndConquer<std::complex<double>> {
+  using Number = cuDoubleComplex;
+  static auto buffer_size() { return detail::cuda_libraries().cusolverDnZheevd_bufferSize; }
+  static auto solve() { return detail::cuda_libraries().cusolverDnZheevd; }
+};
+
 /// cuSOLVER's divide and conquer. Its results are deterministic unless a user of the handle changes
 /// that (`cusolverDnSetDeterministicMode`).
-class CusolverEigensolver final : public detail::DeviceEigensolver {
+template <WideScalar W>
+class CusolverEigensolver final : public detail::DeviceEigensolver<W> {
+  using Functions = DivideAndConquer<W>;
+  using Number = typename Functions::Number;
+
  public:
   CusolverEigensolver(CudaContext& context, Index max_order)
       : context_(context), matrix_(context, max_order, max_order), theta_(context, max_order, 1) {
     const int order = static_cast<int>(max_order);
-    check(detail::cuda_libraries().cusolverDnDsyevd_bufferSize(
-        context.cusolver(), CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order,
-        matrix_.view(max_order, max_order).data, order, theta_.view(max_order, 1).data,
-        &work_size_));
-    work_ = Buffer<double, DeviceSpace>(context, static_cast<std::size_t>(work_size_));
+    check(Functions::buffer_size()(context.cusolver(), kVectors, kTriangle, order,
+                                   numbers(matrix_.view(max_order, max_order)), order,
+                                   theta_.view(max_order, 1).data, &work_size_));
+    work_ = Buffer<W, DeviceSpace>(context, static_cast<std::size_t>(work_size_));
     info_ = Buffer<int, DeviceSpace>(context, 1);
   }
 
-  bool compute(ConstSmallView<double, HostSpace> H, SmallView<double, HostSpace> theta,
-               SmallView<double, HostSpace> Z) override {
+  bool compute(ConstSmallView<W, HostSpace> H, SmallView<double, HostSpace> theta,
+               SmallView<W, HostSpace> Z) override {
     const Index m = H.rows;
-    const int order = static_cast<int>(m);
-    const SmallView<double, DeviceSpace> matrix = matrix_.view(m, m);
+    const SmallView<W, DeviceSpace> matrix = matrix_.view(m, m);
     const SmallView<double, DeviceSpace> values = theta_.view(m, 1);
     send(context_, H, matrix);
-    check(detail::cuda_libraries().cusolverDnDsyevd(
-        context_.cusolver(), CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, matrix.data,
-        static_cast<int>(matrix.ld), values.data, work_.data(), work_size_, info_.data()));
+    check(Functions::solve()(context_.cusolver(), kVectors, kTriangle, static_cast<int>(m),
+                             numbers(matrix), static_cast<int>(matrix.ld), values.data,
+                             reinterpret_cast<Number*>(work_.data()), work_size_, info_.data()));
     fetch(context_, matrix, Z);
     fetch(context_, values, theta);
     int info = 0;
@@ -40,10 +63,14 @@ class CusolverEigensolver final : public detail::DeviceEigensolver {
   }
 
  private:
+  static Number* numbers(const SmallView<W, DeviceSpace>& matrix) {
+    return reinterpret_cast<Number*>(matrix.data);
+  }
+
   CudaContext& context_;
-  SmallMatrix<double, DeviceSpace> matrix_;  // H, then Z
+  SmallMatrix<W, DeviceSpace> matrix_;  // H, then Z
   SmallMatrix<double, DeviceSpace> theta_;
-  Buffer<double, DeviceSpace> work_;
+  Buffer<W, DeviceSpace> work_;
   Buffer<int, DeviceSpace> info_;
   int work_size_ = 0;
 };
@@ -52,10 +79,11 @@ class CusolverEigensolver final : public detail::DeviceEigensolver {
 
 template <WideScalar W>
 DenseSolverOf<W>::DenseSolverOf(CudaContext& context, Index max_order) : DenseSolverOf(max_order) {
-  if (max_order < detail::DeviceEigensolver::kLeastOrder) return;
-  state_->device = std::make_unique<CusolverEigensolver>(context, max_order);
+  if (max_order < detail::DeviceEigensolver<W>::kLeastOrder) return;
+  state_->device = std::make_unique<CusolverEigensolver<W>>(context, max_order);
 }
 
 template DenseSolverOf<double>::DenseSolverOf(CudaContext& context, Index max_order);
+template DenseSolverOf<std::complex<double>>::DenseSolverOf(CudaContext& context, Index max_order);
 
 }  // namespace heddle

@@ -9,6 +9,7 @@ namespace heddle {
 namespace detail {
 
 /// The standard problem of large orders on a device, for matrices in host memory.
+template <WideScalar W>
 class DeviceEigensolver {
  public:
   /// From this order on, the device takes less time, transfers included (one H200 beside its host).
@@ -16,10 +17,10 @@ class DeviceEigensolver {
 
   virtual ~DeviceEigensolver() = default;
 
-  /// H Z = Z diag(θ), ZᵀZ = I, θ ascending. H is finite. Waits for the device. Returns false if the
+  /// H Z = Z diag(θ), ZᴴZ = I, θ ascending. H is finite. Waits for the device. Returns false if the
   /// iteration did not converge.
-  virtual bool compute(ConstSmallView<double, HostSpace> H, SmallView<double, HostSpace> theta,
-                       SmallView<double, HostSpace> Z) = 0;
+  virtual bool compute(ConstSmallView<W, HostSpace> H, SmallView<double, HostSpace> theta,
+                       SmallView<W, HostSpace> Z) = 0;
 };
 
 }  // namespace detail
@@ -32,8 +33,8 @@ struct DenseSolverOf<W>::State {
   HostContext context;
   SmallMatrix<W, HostSpace> work;
   HostEigensolver<W> eigensolver;
-  /// Of real matrices. Null: the host solves all orders.
-  std::unique_ptr<detail::DeviceEigensolver> device;
+  /// Null: the host solves all orders.
+  std::unique_ptr<detail::DeviceEigensolver<W>> device;
 };
 
 }  // namespace heddle

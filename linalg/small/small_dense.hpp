@@ -126,9 +126,17 @@ class CudaContext;
 void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
                               SmallView<double, DeviceSpace> N,
                               SmallView<double, DeviceSpace> status);
+void cholesky_qr_coefficients(CudaContext& context,
+                              ConstSmallView<std::complex<double>, DeviceSpace> T,
+                              SmallView<std::complex<double>, DeviceSpace> N,
+                              SmallView<double, DeviceSpace> status);
 
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<double, DeviceSpace> A,
                     bool transpose_a, ConstSmallView<double, DeviceSpace> B, bool transpose_b,
                     double beta, SmallView<double, DeviceSpace> C);
+void small_multiply(CudaContext& context, double alpha,
+                    ConstSmallView<std::complex<double>, DeviceSpace> A, bool transpose_a,
+                    ConstSmallView<std::complex<double>, DeviceSpace> B, bool transpose_b,
+                    double beta, SmallView<std::complex<double>, DeviceSpace> C);
 
 }  // namespace heddle

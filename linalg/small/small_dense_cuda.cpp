@@ -2,12 +2,15 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/cuda_context.hpp>
 #include <heddle/linalg/context/cuda_libraries.hpp>
+#include <heddle/linalg/small/real_form.hpp>
 #include <heddle/linalg/small/small_checks.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <heddle/linalg/small/small_factor.hpp>
 
 namespace heddle {
 namespace {
+
+using Complex = std::complex<double>;
 
 std::size_t bytes_of(std::size_t doubles) { return (doubles * sizeof(double) + 255) / 256 * 256; }
 
@@ -81,6 +84,27 @@ void large_cholesky_qr(CudaContext& context, ConstSmallView<double, DeviceSpace>
   if (c > 0) small_multiply(context, -1, C, false, M, false, 0, N.block(0, 0, c, b));
 }
 
+/// C = α op(A) op(B) + β C by a function of cuBLAS for numbers that it calls `Number`.
+template <class Number, class W, class Gemm>
+void multiply_by(Gemm gemm, CudaContext& context, double alpha, ConstSmallView<W, DeviceSpace> A,
+                 bool transpose_a, ConstSmallView<W, DeviceSpace> B, bool transpose_b, double beta,
+                 SmallView<W, DeviceSpace> C) {
+  const Shape op_A = transpose_a ? Shape{A.cols, A.rows} : Shape{A.rows, A.cols};
+  const Shape op_B = transpose_b ? Shape{B.cols, B.rows} : Shape{B.rows, B.cols};
+  require_small_multiply_shapes(op_A, op_B, {C.rows, C.cols});
+  if (C.rows == 0 || C.cols == 0) return;
+  const auto operation = [](bool transpose) {
+    if (!transpose) return CUBLAS_OP_N;
+    return kComplex<W> ? CUBLAS_OP_C : CUBLAS_OP_T;
+  };
+  const auto ld = [](const ConstSmallView<W, DeviceSpace>& M) { return std::max<Index>(1, M.ld); };
+  const auto data = [](const W* numbers) { return reinterpret_cast<const Number*>(numbers); };
+  const W factors[] = {alpha, beta};
+  check(gemm(context.cublas(), operation(transpose_a), operation(transpose_b), C.rows, C.cols,
+             op_A.cols, data(&factors[0]), data(A.data), ld(A), data(B.data), ld(B),
+             data(&factors[1]), reinterpret_cast<Number*>(C.data), C.ld));
+}
+
 }  // namespace
 
 void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, DeviceSpace> T,
@@ -95,18 +119,34 @@ void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<double, Devic
                      T.data, T.ld, N.data, N.ld, status.data);
 }
 
+/// N is the real form of the complex coefficients of the real form of T, because a triangular
+/// factor with a positive diagonal is unique.
+void cholesky_qr_coefficients(CudaContext& context, ConstSmallView<Complex, DeviceSpace> T,
+                              SmallView<Complex, DeviceSpace> N,
+                              SmallView<double, DeviceSpace> status) {
+  require_cholesky_qr_shapes({T.rows, T.cols}, {N.rows, N.cols}, {status.rows, status.cols});
+  const Index entries = 4 * T.rows * T.cols;
+  auto* const memory = static_cast<double*>(
+      context.outer_scratch(2 * static_cast<std::size_t>(entries) * sizeof(double)));
+  const SmallView<double, DeviceSpace> real_T{memory, 2 * T.rows, 2 * T.cols, 2 * T.rows};
+  const SmallView<double, DeviceSpace> real_N{memory + entries, 2 * T.rows, 2 * T.cols, 2 * T.rows};
+  detail::write_real_form(context, T, real_T);
+  cholesky_qr_coefficients(context, real_T, real_N, status);
+  detail::read_real_form(context, real_N, N);
+}
+
 void small_multiply(CudaContext& context, double alpha, ConstSmallView<double, DeviceSpace> A,
                     bool transpose_a, ConstSmallView<double, DeviceSpace> B, bool transpose_b,
                     double beta, SmallView<double, DeviceSpace> C) {
-  const Shape op_A = transpose_a ? Shape{A.cols, A.rows} : Shape{A.rows, A.cols};
-  const Shape op_B = transpose_b ? Shape{B.cols, B.rows} : Shape{B.rows, B.cols};
-  require_small_multiply_shapes(op_A, op_B, {C.rows, C.cols});
-  if (C.rows == 0 || C.cols == 0) return;
-  const auto ld = [](ConstSmallView<double, DeviceSpace> M) { return std::max<Index>(1, M.ld); };
-  check(detail::cuda_libraries().cublasDgemm_64(
-      context.cublas(), transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-      transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, C.rows, C.cols, op_A.cols, &alpha, A.data, ld(A),
-      B.data, ld(B), &beta, C.data, C.ld));
+  multiply_by<double>(detail::cuda_libraries().cublasDgemm_64, context, alpha, A, transpose_a, B,
+                      transpose_b, beta, C);
+}
+
+void small_multiply(CudaContext& context, double alpha, ConstSmallView<Complex, DeviceSpace> A,
+                    bool transpose_a, ConstSmallView<Complex, DeviceSpace> B, bool transpose_b,
+                    double beta, SmallView<Complex, DeviceSpace> C) {
+  multiply_by<cuDoubleComplex>(detail::cuda_libraries().cublasZgemm_64, context, alpha, A,
+                               transpose_a, B, transpose_b, beta, C);
 }
 
 }  // namespace heddle

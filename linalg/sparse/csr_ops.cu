@@ -50,7 +50,7 @@ __global__ void count_missing_kernel(CsrView<T, DeviceSpace> A, Count* missing) 
 }
 
 template <class T>
-__global__ void shift_diagonal_kernel(CsrView<T, DeviceSpace> A, T shift, T* values) {
+__global__ void shift_diagonal_kernel(CsrView<T, DeviceSpace> A, RealOf<T> shift, T* values) {
   for (Index i = thread_index(); i < A.rows; i += thread_count()) {
     const std::int64_t place = diagonal_place(A, i);
     if (place >= 0) values[place] += shift;
@@ -64,7 +64,7 @@ __global__ void scale_kernel(CsrView<T, DeviceSpace> A, const T* d, T* values) {
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     const T d_i = d[i];
     for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
-      values[e] *= d_i * d[A.columns[e]];
+      values[e] = product(values[e], product(d_i, d[A.columns[e]]));
     }
   }
 }
@@ -96,7 +96,7 @@ template <class T>
 __global__ void survey_kernel(CsrView<T, DeviceSpace> A, Count* lengths, Count* largest) {
   Count own = 0;
   for (Index e = thread_index(); e < A.nnz; e += thread_count()) {
-    const double size = fabs(static_cast<double>(A.values[e]));
+    const double size = magnitude(A.values[e]);
     own = max(own, static_cast<Count>(__double_as_longlong(size)));
     atomicAdd(lengths + A.columns[e], Count{1});
   }
@@ -107,7 +107,7 @@ __global__ void survey_kernel(CsrView<T, DeviceSpace> A, Count* lengths, Count* 
 template <class T>
 __global__ void column_sums_kernel(CsrView<T, DeviceSpace> A, int exponent, Count* sums) {
   for (Index e = thread_index(); e < A.nnz; e += thread_count()) {
-    const double size = fabs(static_cast<double>(A.values[e]));
+    const double size = magnitude(A.values[e]);
     atomicAdd(sums + A.columns[e], static_cast<Count>(__double2ll_rn(scalbn(size, exponent))));
   }
 }
@@ -224,24 +224,29 @@ template <Scalar T>
 void shift_diagonal(CudaContext& context, double shift, CsrMatrix<T, DeviceSpace>& A) {
   require_square("shift_diagonal", Shape{A.rows(), A.cols()});
   shift_diagonal_kernel<<<grid_for(context, A.rows()), kThreads, 0, context.stream()>>>(
-      A.view(), static_cast<T>(shift), A.values());
+      A.view(), static_cast<RealOf<T>>(shift), A.values());
   check_launch();
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                     \
   template double norm_1(CudaContext&, CsrView<T, DeviceSpace>);                                  \
   template Buffer<T, DeviceSpace> extract_diagonal(CudaContext&, CsrView<T, DeviceSpace>);        \
-  template CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext&, CsrView<T, DeviceSpace>);    \
   template CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext&, CsrView<T, DeviceSpace>); \
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,                  \
                                     CsrMatrix<T, DeviceSpace>&);                                  \
   template void shift_diagonal(CudaContext&, double, CsrMatrix<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(T) \
+  template CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext&, CsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T) \
   template CsrMatrix<U, DeviceSpace> convert(CudaContext&, CsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+HEDDLE_INSTANTIATE(std::complex<double>, std::complex<double>)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -58,7 +58,7 @@ CsrMatrix<T, DeviceSpace> transpose(CudaContext& context, CsrView<T, DeviceSpace
 
 #define HEDDLE_INSTANTIATE(T) \
   template CsrMatrix<T, DeviceSpace> transpose(CudaContext&, CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

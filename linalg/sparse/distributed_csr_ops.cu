@@ -24,7 +24,7 @@ template <class T>
 __device__ double absolute_share(const CsrView<T, DeviceSpace>& A, Index i, int lane) {
   double sum = 0;
   for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
-    sum += fabs(static_cast<double>(A.values[e]));
+    sum += magnitude(A.values[e]);
   }
   return sum;
 }
@@ -62,7 +62,7 @@ __global__ void absolute_row_sums_kernel(WholeRows<T> A, T* sums, Index ld, Inde
     const double sum = warp_sum(share);
     const auto entries = static_cast<double>(length);
     const double times = terms > 0 ? fmax(1.0, entries / static_cast<double>(terms)) : 1;
-    if (lane == 0) sums[i * ld] = static_cast<T>(times * sum);
+    if (lane == 0) sums[i * ld] = static_cast<RealOf<T>>(times * sum);
   }
 }
 
@@ -87,7 +87,7 @@ __global__ void scale_remote_kernel(WholeRows<T> A, const T* d, const T* halo, T
     const T d_row = d[A.rows[k]];
     for (std::int64_t e = A.remote.row_offsets[k] + lane; e < A.remote.row_offsets[k + 1];
          e += kWarp) {
-      values[e] *= d_row * halo[A.remote.columns[e]];
+      values[e] = product(values[e], product(d_row, halo[A.remote.columns[e]]));
     }
   }
 }
@@ -207,12 +207,13 @@ void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
       CudaContext&, DistributedCsrView<T, DeviceSpace>);                            \
   template void scale_symmetrically(CudaContext&, const Buffer<T, DeviceSpace>&,    \
                                     DistributedCsr<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T) \
   template DistributedCsr<U, DeviceSpace> convert(CudaContext&, DistributedCsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+HEDDLE_INSTANTIATE(std::complex<double>, std::complex<double>)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_kernels.cuh>
 #include <heddle/solvers/preconditioners/invert_normal.hpp>
 
@@ -7,14 +8,14 @@ namespace {
 
 /// The least normal number.
 template <class T>
-constexpr double kLeastNormal = sizeof(T) == 4 ? 0x1p-126 : 0x1p-1022;
+constexpr double kLeastNormal = sizeof(RealOf<T>) == 4 ? 0x1p-126 : 0x1p-1022;
 
 template <class T>
 __global__ void invert_kernel(Index n, const T* d, bool root, T* inverse, int* others) {
   for (Index i = thread_index(); i < n; i += thread_count()) {
-    const double size = fabs(static_cast<double>(d[i]));
+    const double size = magnitude(d[i]);
     if (!(size >= kLeastNormal<T>) || isinf(size)) *others = 1;
-    inverse[i] = static_cast<T>(root ? sqrt(1 / size) : 1 / size);
+    inverse[i] = static_cast<RealOf<T>>(root ? sqrt(1 / size) : 1 / size);
   }
 }
 
@@ -34,9 +35,10 @@ bool invert_normal(CudaContext& context, const Buffer<T, DeviceSpace>& d, bool r
   return found == 0;
 }
 
-template bool invert_normal(CudaContext&, const Buffer<float, DeviceSpace>&, bool,
-                            Buffer<float, DeviceSpace>&);
-template bool invert_normal(CudaContext&, const Buffer<double, DeviceSpace>&, bool,
-                            Buffer<double, DeviceSpace>&);
+#define HEDDLE_INSTANTIATE(T)                                                    \
+  template bool invert_normal(CudaContext&, const Buffer<T, DeviceSpace>&, bool, \
+                              Buffer<T, DeviceSpace>&);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail
