@@ -9,9 +9,8 @@
 #include <vector>
 
 /// Products of a sparse matrix with a tall-skinny block, C = α A B + β C or C = α Aᴴ B + β C, the
-/// former also with the further terms of `SpmmEpilogue`. Aᴴ = Aᵀ where A is real. Complex matrices
-/// are multiplied on the host. A plan inspects A once and then multiplies
-/// any number of blocks.
+/// former also with the further terms of `SpmmEpilogue`. Aᴴ = Aᵀ where A is real. A plan inspects A
+/// once and then multiplies any number of blocks.
 namespace heddle {
 
 /// The terms that a product adds to α A B while it stores C, and a sum that C is added to:
@@ -134,8 +133,9 @@ class SpmmPlan<T, CudaContext> {
   /// Computes, on the device, A's row lengths, the reuse of columns by neighbouring rows, and
   /// whether A consists of dense node blocks. A's values must not change while the plan exists,
   /// because kernels keep copies of them (in single precision where that is exact); only indexed
-  /// products with Aᵀ follow. Throws `InvalidArgument` for an unknown kernel name,
-  /// listing the known ones.
+  /// products with Aᴴ follow. Throws `InvalidArgument` for an unknown kernel name, listing the
+  /// known ones, for one that takes real matrices only if A is complex, listing the others, and if
+  /// the address of A's values is no multiple of sizeof(T).
   SpmmPlan(CudaContext& context, DistributedCsrView<T, DeviceSpace> A,
            const SpmmOptions& options = {});
   ~SpmmPlan();
@@ -152,7 +152,8 @@ class SpmmPlan<T, CudaContext> {
   /// is queued on the context's stream. The result has the same bits in every run on one type of
   /// GPU, except with "measure". Adds `compulsory_bytes(N)`, C's old
   /// values where β ≠ 0, and 2·nnz·N flops to the context's profile. A plan serves one call at a
-  /// time. Throws `InvalidArgument` with the shapes if they do not fit.
+  /// time. Throws `InvalidArgument` with the shapes if they do not fit, and if the address of a
+  /// block is no multiple of sizeof(T), as std::complex allows: its numbers are loaded at once.
   void multiply(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,
                 BlockView<T, DeviceSpace> C) const;
 

@@ -185,7 +185,7 @@ MatrixFeatures device_features(CudaContext& context, const CsrView<T, DeviceSpac
 
 #define HEDDLE_INSTANTIATE(T) \
   template MatrixFeatures device_features(CudaContext&, const CsrView<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

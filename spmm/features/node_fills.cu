@@ -114,7 +114,7 @@ NodeFills node_fills(const NodeRowCounts& counts) {
 
 #define HEDDLE_INSTANTIATE(T) \
   template void count_node_rows(CudaContext&, const CsrView<T, DeviceSpace>&, NodeRowCounts*);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

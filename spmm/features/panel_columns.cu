@@ -51,7 +51,7 @@ void launch_count_panel_columns(CudaContext& context, const CsrView<T, DeviceSpa
 #define HEDDLE_INSTANTIATE(T)                                                                   \
   template void launch_count_panel_columns(CudaContext&, const CsrView<T, DeviceSpace>&, Index, \
                                            Index, Index*);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -151,7 +151,7 @@ void count_boxes(CudaContext& context, const CsrView<T, DeviceSpace>& A, BoxCoun
 #define HEDDLE_INSTANTIATE(T)                                                                \
   template RowGrid grid_of_rows(CudaContext&, const CsrView<T, DeviceSpace>&, Index, Index); \
   template void count_boxes(CudaContext&, const CsrView<T, DeviceSpace>&, BoxCount*);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -56,7 +56,7 @@ void count_tiles(CudaContext& context, const CsrView<T, DeviceSpace>& A, const R
 #define HEDDLE_INSTANTIATE(T)                                                              \
   template void count_tiles(CudaContext&, const CsrView<T, DeviceSpace>&, const RowTiles&, \
                             TileCount*);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -20,6 +20,7 @@ struct KernelTraits {
       "nothing";  ///< bytes of its data in addition to A, in terms of nnz, rows, N, sizeof(T)
   std::string_view limits = "none";  ///< matrices or blocks that it rejects
   bool epilogue = false;  ///< adds γ B' + δ X and Y += η C itself; else the plan does it afterwards
+  bool takes_complex = false;     ///< multiplies complex matrices, too
   bool repeatable = true;         ///< equal input gives equal bits in every run
   bool prepares_by_width = true;  ///< false: the first product of a new shape allocates, too
 };
@@ -30,34 +31,35 @@ template <class T, class Space>
 using MakeKernel = std::unique_ptr<KernelPlan<T, Space>> (*)(typename ContextOf<Space>::type&,
                                                              KernelMatrix<T, Space>&);
 
-/// One maker per scalar type. Kernels of the host take complex matrices, too.
+/// One maker per scalar type. That of complex matrices is null if the kernel takes real ones only.
 template <class Space>
-struct KernelMakersOf {
-  using Type = std::tuple<MakeKernel<float, Space>, MakeKernel<double, Space>>;
-};
-template <>
-struct KernelMakersOf<HostSpace> {
-  using Type = std::tuple<MakeKernel<float, HostSpace>, MakeKernel<double, HostSpace>,
-                          MakeKernel<std::complex<double>, HostSpace>>;
-};
-template <class Space>
-using KernelMakers = typename KernelMakersOf<Space>::Type;
+using KernelMakers = std::tuple<MakeKernel<float, Space>, MakeKernel<double, Space>,
+                                MakeKernel<std::complex<double>, Space>>;
 
-/// The makers of `Plan<T>`, a class derived from `KernelPlan<T, Space>` with a constructor from
-/// (context, KernelMatrix&).
-template <template <class> class Plan, class Space>
-KernelMakers<Space> makers_of() {
+/// The makers that call a `Make` without state, whose operator() is a template of the scalar. That
+/// of complex matrices only if `kComplexToo`.
+template <class Space, bool kComplexToo, class Make>
+KernelMakers<Space> makers_for(Make) {
+  using Ctx = typename ContextOf<Space>::type;
   const auto maker = []<class T>(T) -> MakeKernel<T, Space> {
-    return [](typename ContextOf<Space>::type& context,
-              KernelMatrix<T, Space>& matrix) -> std::unique_ptr<KernelPlan<T, Space>> {
-      return std::make_unique<Plan<T>>(context, matrix);
+    return [](Ctx& context, KernelMatrix<T, Space>& matrix) {
+      return Make{}.template operator()<T>(context, matrix);
     };
   };
-  if constexpr (std::same_as<Space, HostSpace>) {
-    return {maker(float{}), maker(double{}), maker(std::complex<double>{})};
-  } else {
-    return {maker(float{}), maker(double{})};
-  }
+  KernelMakers<Space> makers{maker(float{}), maker(double{}), nullptr};
+  if constexpr (kComplexToo) std::get<2>(makers) = maker(std::complex<double>{});
+  return makers;
+}
+
+/// The makers of `Plan<T>`, a class derived from `KernelPlan<T, Space>` with a constructor from
+/// (context, KernelMatrix&). `Kernel` has the traits.
+template <class Kernel, template <class> class Plan, class Space>
+KernelMakers<Space> makers_of() {
+  return makers_for<Space, Kernel::kTraits.takes_complex>(
+      []<class T>(typename ContextOf<Space>::type& context,
+                  KernelMatrix<T, Space>& matrix) -> std::unique_ptr<KernelPlan<T, Space>> {
+        return std::make_unique<Plan<T>>(context, matrix);
+      });
 }
 
 /// A kernel: its traits and its makers. The makers are null in a build without the backend, where
@@ -66,6 +68,12 @@ template <class Space>
 struct KernelRow {
   KernelTraits traits;
   KernelMakers<Space> makers;
+
+  /// Whether the kernel multiplies matrices of values of T.
+  template <class T>
+  bool takes() const noexcept {
+    return !kComplex<T> || traits.takes_complex;
+  }
 
   template <class T>
   std::unique_ptr<KernelPlan<T, Space>> make(typename ContextOf<Space>::type& context,

@@ -212,17 +212,18 @@ std::optional<KernelWork> staged_work(const ProductShape& product) {
   // Each thread loads the values and places of four columns by 16 and 8 bytes.
   const double from_A = quads * parts.lanes / 4 * (product.value_bytes / 2 + 0.5);
   work.wavefronts = (2 * copied + read + from_A) * 16 / kLineBytes;
-  constexpr double kProducts = 8;  // multiplications of a vector with two values
+  // Multiplications of a vector with two values.
+  const double products = 2 * 16 / product.scalar_bytes * product_slots(product);
   constexpr double kPerPiece = 150;
   const double warps = std::max(1.0, parts.block_rows / 2 * parts.lanes / parts.stripes / kWarp);
-  work.instructions = (quads * parts.vectors * (4 + kProducts) + copied * 6) / kWarp +
+  work.instructions = (quads * parts.vectors * (4 + products) + copied * 6) / kWarp +
                       parts.blocks * parts.pieces * parts.stripes * warps * kPerPiece;
   work.waves = std::max(1.0, parts.blocks / (parts.resident * product.device.multiprocessors));
   work.chain = 2 + 2 * parts.pieces * parts.stripes;
   // All threads of a block wait for its longest pair of rows.
   const double longest = 1 + longest_of(product, parts.block_rows);
   work.warp_instructions =
-      parts.stripes * (longest * parts.pair_length * (4 + kProducts) + parts.pieces * kPerPiece);
+      parts.stripes * (longest * parts.pair_length * (4 + products) + parts.pieces * kPerPiece);
   work.tail = work.chain + static_cast<double>(A.row_max) / 4;
   return work;
 }

@@ -70,7 +70,7 @@ KernelWork count_merge(const ProductShape& product, double length, bool by_rows)
   const double from_A =
       std::max(1.0, A_lines(4) / 2) + std::max(1.0, A_lines(product.value_bytes) / 2);
   work.wavefronts = most * warps * entries * (load_wavefronts + from_A);
-  const double products = width * product.scalar_bytes / 4;
+  const double products = width * product_slots(product);
   // A row may end in each of a warp's groups at another time.
   work.warp_instructions = entries * (8 + products) + rows * std::min(warp_groups, 8.0) * 20 + 100;
   work.instructions = most * warps * work.warp_instructions;

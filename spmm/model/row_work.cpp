@@ -79,7 +79,7 @@ KernelWork count_rows(const ProductShape& product, const RowLanes& shape) {
                                              std::max(1.0, A_lines(shape.value_bytes) / 2);
   work.wavefronts = most * warps * steps * (from_B + from_A);
   const double words = product.scalar_bytes / 4;
-  const double products = shape.width * words;
+  const double products = shape.width * product_slots(product);
   const double sums = std::log2(shape.groups) * shape.width * (words + 1);  // shuffles, additions
   work.warp_instructions = steps * (6 + products) + 40 + sums;
   work.instructions = most * warps * work.warp_instructions;

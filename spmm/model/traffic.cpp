@@ -56,6 +56,12 @@ double load_width(const ProductShape& product) noexcept {
   return std::fmod(product.N, widest) == 0 ? widest : 1;
 }
 
+double product_slots(const ProductShape& product) noexcept {
+  const double parts = product.scalar_bytes > sizeof(double) ? 2 : 1;
+  const double words_of_part = product.scalar_bytes / parts / 4;
+  return parts * parts * words_of_part;
+}
+
 double lines_per_row(const ProductShape& product, double bytes) noexcept {
   const double pitch = row_pitch(product);
   const bool aligned = std::fmod(pitch, kLineBytes) == 0 || std::fmod(kLineBytes, pitch) == 0;

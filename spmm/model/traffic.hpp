@@ -27,6 +27,10 @@ double row_pitch(const ProductShape& product) noexcept;
 /// The number of values that a thread loads at once: 16 bytes where N is a multiple of these.
 double load_width(const ProductShape& product) noexcept;
 
+/// The slots of a scheduler that a warp takes to multiply and add one value: as many as words of 32
+/// bits, as doubles run at half of the rate. A complex number takes four operations of doubles.
+double product_slots(const ProductShape& product) noexcept;
+
 /// The lines of 128 bytes that a warp meets per row of B of `bytes` bytes. Rows that are shorter
 /// than a line share it where neighbouring rows of A have neighbouring columns.
 double lines_per_row(const ProductShape& product, double bytes) noexcept;

@@ -19,7 +19,8 @@ struct ProductShape {
 
 inline ProductShape shape_of(const MatrixFeatures& A, const ReuseCurve& reuse, Index N,
                              std::size_t scalar_bytes, const DeviceSpeed& device) noexcept {
-  const std::size_t value_bytes = A.values_are_floats ? sizeof(float) : scalar_bytes;
+  const bool narrow = A.values_are_floats && scalar_bytes <= sizeof(double);
+  const std::size_t value_bytes = narrow ? sizeof(float) : scalar_bytes;
   return {A,
           reuse,
           static_cast<double>(N),

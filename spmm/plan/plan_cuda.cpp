@@ -29,21 +29,48 @@ struct Asked {
   std::string_view kernel = {};  ///< for `by_name`
 };
 
+/// The names of the kernels that multiply matrices of values of T.
+template <Scalar T>
+std::vector<std::string_view> kernels_for() {
+  std::vector<std::string_view> names;
+  for (const auto& row : detail::cuda_kernel_table().rows()) {
+    if (row.takes<T>()) names.push_back(row.traits.name);
+  }
+  return names;
+}
+
+template <Scalar T>
 Asked parse_kernel(const std::string& name) {
   if (name == "auto") return {Choosing::by_model};
   if (name == "rule") return {Choosing::by_features};
   if (name == "rule_row_mean") return {Choosing::by_row_mean};
   if (name == "measure") return {Choosing::by_measuring};
   const auto& table = detail::cuda_kernel_table();
-  if (const auto* row = table.find(name)) return {Choosing::by_name, row->traits.name};
+  if (const auto* row = table.find(name)) {
+    if (row->takes<T>()) return {Choosing::by_name, row->traits.name};
+    throw InvalidArgument(
+        fmt::format("SpMM kernel '{}' takes real matrices only; those for complex ones: {}", name,
+                    fmt::join(kernels_for<T>(), ", ")));
+  }
   throw InvalidArgument(fmt::format(
       "SpMM kernel '{}' is not known for CUDA; known: auto, rule, rule_row_mean, measure, {}", name,
       fmt::join(table.names(), ", ")));
 }
 
-/// Throws unless the kernels can address B.
+/// Throws unless values of T can be loaded at once. Complex numbers of the host may lie at
+/// multiples of half of their size.
 template <Scalar T>
-void check_pitch(const ConstBlockView<T, DeviceSpace>& B) {
+void check_address(std::string_view what, const T* values) {
+  if (reinterpret_cast<std::uintptr_t>(values) % sizeof(T) == 0) return;
+  throw InvalidArgument(fmt::format(
+      "C = A B on a GPU: the address of {} is no multiple of {} bytes", what, sizeof(T)));
+}
+
+/// Throws unless the kernels can address B and C.
+template <Scalar T>
+void check_blocks(const ConstBlockView<T, DeviceSpace>& B, const BlockView<T, DeviceSpace>& C) {
+  check_address("B", B.data());
+  check_address("C", C.data());
   constexpr Index kMaxPitch = std::numeric_limits<std::uint32_t>::max();
   if (B.ld() <= kMaxPitch / static_cast<Index>(sizeof(T))) return;
   throw InvalidArgument(fmt::format(
@@ -101,7 +128,7 @@ struct SpmmPlan<T, CudaContext>::State {
     KernelChoice choice;
     const auto known = detail::verdicts().find(key, options.verdict_file, warning);
     const auto* row = known ? detail::cuda_kernel_table().find(*known) : nullptr;
-    if (row != nullptr) {
+    if (row != nullptr && row->takes<T>()) {
       choice = {row->traits.name, "measured earlier on this matrix and type of device"};
     } else {
       choice = detail::cuda::choose_by_measuring(context, kernels, names, product);
@@ -151,7 +178,7 @@ struct SpmmPlan<T, CudaContext>::State {
   const SpmmPlan& stored_transpose(CudaContext& context) {
     if (!stored) {
       HostContext host;
-      HostCsrMatrix<T> At = transpose<T>(host, fetch(context, host, kernels.matrix()).view());
+      HostCsrMatrix<T> At = adjoint<T>(host, fetch(context, host, kernels.matrix()).view());
       stored.emplace(context, place(context, std::move(At)), options);
     }
     return stored->plan();
@@ -164,7 +191,8 @@ SpmmPlan<T, CudaContext>::SpmmPlan(CudaContext& context, DistributedCsrView<T, D
     : state_(std::make_unique<State>(
           State{detail::MatrixKernels<T, DeviceSpace>(
                     A.own, detail::cuda::device_features(context, A.own)),
-                device_speed(context), parse_kernel(options.kernel), options})) {
+                device_speed(context), parse_kernel<T>(options.kernel), options})) {
+  check_address("the values of A", A.own.values);
   if (!A.is_distributed()) return;
   state_->remote =
       std::make_unique<detail::RemoteProduct<T, CudaContext>>(context, *A.remote, options);
@@ -201,7 +229,9 @@ void SpmmPlan<T, CudaContext>::multiply(CudaContext& context, T alpha,
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
   detail::check_shapes("C = A B", A, A.rows, A.cols, B, C);
   detail::check_terms(A, epilogue, C);
-  check_pitch(B);
+  if (epilogue.delta != T{0}) check_address("X", epilogue.X.data());
+  if (epilogue.eta != T{0}) check_address("Y", epilogue.Y.data());
+  check_blocks<T>(B, C);
   if (C.cols() == 0) return;
   // A process without rows of C still sends its rows of B.
   const bool remote = state_->remote != nullptr && alpha != T{0};
@@ -229,7 +259,7 @@ void SpmmPlan<T, CudaContext>::multiply_transposed(CudaContext& context, T alpha
                                                    BlockView<T, DeviceSpace> C) const {
   const CsrView<T, DeviceSpace>& A = state_->kernels.matrix();
   detail::check_shapes("C = AᵀB", A, A.cols, A.rows, B, C);
-  check_pitch(B);
+  check_blocks<T>(B, C);
   if (state_->remote != nullptr) {
     throw InvalidArgument("C = AᵀB: a distributed A multiplies by its rows only, distribute Aᵀ");
   }
@@ -279,7 +309,7 @@ const std::vector<std::string_view>& spmm_kernels(const CudaContext&) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class SpmmPlan<T, CudaContext>;
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

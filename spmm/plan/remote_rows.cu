@@ -1,6 +1,7 @@
 #include <heddle/linalg/context/cuda_check.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/plan/remote_rows.hpp>
 
 namespace heddle::detail {
@@ -14,8 +15,8 @@ __global__ void add_kernel(Index count, int cols, RowLayout layout, const std::i
   const Index row = rows[k];
   for (int j = layout.column(); j < cols; j += layout.width()) {
     const T sum = sums[k * sums_ld + j];
-    C[row * ldc + j] += sum;
-    if (eta != T{0}) Y[row * ldy + j] += eta * sum;
+    cuda::add(sum, C[row * ldc + j]);
+    if (eta != T{0}) cuda::multiply_add(eta, sum, Y[row * ldy + j]);
   }
 }
 
@@ -39,7 +40,7 @@ void add_to_rows(CudaContext& context, const Buffer<std::int32_t, DeviceSpace>& 
   template void add_to_rows(CudaContext&, const Buffer<std::int32_t, DeviceSpace>&,       \
                             ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>, T, \
                             BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -98,7 +98,7 @@ KernelChoice choose_by_measuring(CudaContext& context, MatrixKernels<T, DeviceSp
   template KernelChoice choose_by_measuring(CudaContext&, MatrixKernels<T, DeviceSpace>&, \
                                             const std::vector<std::string_view>&,         \
                                             const SpmmProduct<T>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

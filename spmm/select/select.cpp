@@ -74,7 +74,13 @@ constexpr double kManyRows = 32;
 /// The mean row length below which Yang et al. split by nonzeros.
 constexpr double kShortRows = 9.35;
 
-bool has_panels(const MatrixFeatures& A, Index N) noexcept {
+/// Whether a kernel multiplies matrices of values of that size. Only complex ones exceed a double.
+constexpr bool takes(const KernelTraits& traits, std::size_t scalar_bytes) noexcept {
+  return traits.takes_complex || scalar_bytes <= sizeof(double);
+}
+
+bool has_panels(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexcept {
+  if (!takes(cuda::PanelMmaKernel::kTraits, scalar_bytes)) return false;
   const bool gather_is_good = N <= kNarrow && A.variation() <= kUneven;
   return N > kVeryNarrow && A.reuse_8 >= (gather_is_good ? kNarrowPanelReuse : kPanelReuse);
 }
@@ -95,7 +101,7 @@ bool has_boxes(const MatrixFeatures& A, Index N, std::size_t scalar_bytes) noexc
 /// Whether A takes fewer bytes in whole node blocks than in compressed rows. A node row ends within
 /// a chunk of 16 bytes' worth of blocks, on average in its middle.
 bool saves_bytes_in_nodes(const MatrixFeatures& A, std::size_t scalar_bytes) noexcept {
-  if (A.node_size == 0) return false;
+  if (A.node_size == 0 || !takes(cuda::NodeBlockKernel::kTraits, scalar_bytes)) return false;
   const double padding = (16.0 / static_cast<double>(scalar_bytes) - 1) / 2;
   const double blocks_per_row = A.row_mean / (A.node_size * A.node_fill);
   return node_bytes_per_entry(A.node_size, A.node_fill, scalar_bytes) *
@@ -137,9 +143,9 @@ std::vector<KernelPrediction> predicted_kernels(const MatrixFeatures& A, Index N
                                                 std::size_t scalar_bytes,
                                                 const DeviceSpeed& device) {
   std::vector<KernelPrediction> predictions = predict_kernels(A, N, scalar_bytes, device);
-  std::erase_if(predictions, [](const KernelPrediction& prediction) {
+  std::erase_if(predictions, [&](const KernelPrediction& prediction) {
     const auto* row = cuda_kernel_table().find(prediction.kernel);
-    return row == nullptr || !row->traits.repeatable;
+    return row == nullptr || !row->traits.repeatable || !takes(row->traits, scalar_bytes);
   });
   return predictions;
 }
@@ -192,7 +198,7 @@ KernelChoice choose_by_features(const MatrixFeatures& A, Index N, std::size_t sc
   if (has_boxes(A, N, scalar_bytes)) {
     return {kStaged, fmt::format("boxes of 64 rows use a row of B {:.1f} times", A.reuse_grid)};
   }
-  if (has_panels(A, N)) {
+  if (has_panels(A, N, scalar_bytes)) {
     return {kPanelMma,
             fmt::format("eight neighbouring rows use a row of B {:.1f} times", A.reuse_8)};
   }

@@ -18,8 +18,8 @@ std::string_view choose_on_host() noexcept;
 /// Source: Yang, Buluç, Owens, Euro-Par 2018, section 5.4.
 KernelChoice choose_by_row_mean(const MatrixFeatures& A);
 
-/// The predictions for the kernels of the GPU table that give the same bits in every run, the
-/// fastest first. Empty if the model says nothing of A.
+/// The predictions for the kernels of the GPU table that give the same bits in every run and take
+/// matrices of such values, the fastest first. Empty if the model says nothing of A.
 std::vector<KernelPrediction> predicted_kernels(const MatrixFeatures& A, Index N,
                                                 std::size_t scalar_bytes,
                                                 const DeviceSpeed& device);

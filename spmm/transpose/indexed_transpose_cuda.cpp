@@ -43,7 +43,7 @@ void IndexedTranspose<T>::run(CudaContext& context, const SpmmProduct<T>& produc
 }
 
 #define HEDDLE_INSTANTIATE(T) template class IndexedTranspose<T>;
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

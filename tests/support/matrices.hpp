@@ -8,9 +8,12 @@
 #include <set>
 #include <vector>
 
+#include "support/numbers.hpp"
+
 namespace heddle::test {
 
-/// A small sparse matrix that owns its arrays and uses nothing of the library but the view.
+/// A small sparse matrix that owns its arrays and uses nothing of the library but the view and its
+/// types.
 template <class T>
 struct TestMatrix {
   Index rows = 0;
@@ -26,7 +29,7 @@ struct TestMatrix {
 };
 
 /// The rows×cols matrix whose row i has the columns that `columns_of(i)` returns (any range of
-/// integers, ascending), with values uniform in [−1, 1).
+/// integers, ascending), with values uniform in [−1, 1), as are both parts of complex ones.
 template <class T, class ColumnsOf>
 TestMatrix<T> matrix_with_pattern(Index rows, Index cols, ColumnsOf&& columns_of,
                                   unsigned seed = 1) {
@@ -38,7 +41,7 @@ TestMatrix<T> matrix_with_pattern(Index rows, Index cols, ColumnsOf&& columns_of
   for (Index i = 0; i < rows; ++i) {
     for (const auto column : columns_of(i)) {
       matrix.columns.push_back(static_cast<std::int32_t>(column));
-      matrix.values.push_back(static_cast<T>(uniform(engine)));
+      matrix.values.push_back(drawn<T>([&] { return uniform(engine); }));
     }
     matrix.offsets.push_back(static_cast<std::int64_t>(matrix.columns.size()));
   }

@@ -2,25 +2,27 @@
 
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/linalg/data/views.hpp>
-#include <limits>
 #include <random>
 #include <vector>
 
+#include "support/numbers.hpp"
+
 namespace heddle::test {
 
-/// An n×b host block with entries uniform in (−1, 1). The padding between b and ld is NaN.
+/// An n×b host block with entries uniform in (−1, 1), as are both parts of complex ones. The
+/// padding between b and ld is NaN.
 template <class T>
 class RandomBlock {
  public:
   RandomBlock(Index rows, Index cols, Index ld, unsigned seed)
-      : data_(static_cast<std::size_t>(rows * ld), std::numeric_limits<T>::quiet_NaN()),
+      : data_(static_cast<std::size_t>(rows * ld), not_a_number<T>()),
         rows_(rows),
         cols_(cols),
         ld_(ld) {
     std::mt19937_64 bits(seed);
-    std::uniform_real_distribution<T> uniform(-1, 1);
+    std::uniform_real_distribution<RealOf<T>> uniform(-1, 1);
     for (Index i = 0; i < rows; ++i) {
-      for (Index j = 0; j < cols; ++j) view()(i, j) = uniform(bits);
+      for (Index j = 0; j < cols; ++j) view()(i, j) = drawn<T>([&] { return uniform(bits); });
     }
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 #include <limits>
 
 namespace heddle::test {
@@ -9,7 +10,8 @@ namespace heddle::test {
 /// size of the compared values.
 template <class T>
 double tolerance(double scale, double n, double c = 16) {
-  return c * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(n < 1 ? 1 : n) *
+  using Real = decltype(std::abs(T{}));
+  return c * static_cast<double>(std::numeric_limits<Real>::epsilon()) * std::sqrt(n < 1 ? 1 : n) *
          scale;
 }
 

@@ -42,7 +42,7 @@ __global__ __launch_bounds__(kThreads) void add_carries_kernel(SpmmProduct<T> p,
     if (column < p.N) {
 #pragma unroll 4
       for (Index t = team + lane / kLanes; t < last; t += kGroups) {
-        sum[0] += carries[t * p.N + column];
+        add(load<1>(carries + t * p.N + column), sum);
       }
     }
 #pragma unroll
@@ -69,7 +69,7 @@ void launch_add_carries(CudaContext& context, const SpmmProduct<T>& product, con
 #define HEDDLE_INSTANTIATE(T)                                                                    \
   template void launch_add_carries(CudaContext&, const SpmmProduct<T>&, const MergePath&, Index, \
                                    const T*);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -36,7 +36,7 @@ void launch_epilogue(CudaContext& context, const SpmmProduct<T>& product) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template void launch_epilogue(CudaContext&, const SpmmProduct<T>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -30,6 +30,11 @@ __device__ inline Lane<float, 4> load_once_lane(const float* from, Lane<float, 4
   const float4 v = __ldcs(reinterpret_cast<const float4*>(from));
   return {{v.x, v.y, v.z, v.w}};
 }
+__device__ inline Lane<std::complex<double>, 1> load_once_lane(const std::complex<double>* from,
+                                                               Lane<std::complex<double>, 1>*) {
+  const double2 v = __ldcs(reinterpret_cast<const double2*>(from));
+  return {{{v.x, v.y}}};
+}
 template <int kWidth, class T>
 __device__ Lane<T, kWidth> load_once(const T* from) {
   return load_once_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
@@ -45,6 +50,10 @@ __device__ inline void stream_lane(float* to, const Lane<float, 2>& v) {
 }
 __device__ inline void stream_lane(float* to, const Lane<float, 4>& v) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(v[0], v[1], v[2], v[3]));
+}
+__device__ inline void stream_lane(std::complex<double>* to,
+                                   const Lane<std::complex<double>, 1>& v) {
+  __stcs(reinterpret_cast<double2*>(to), make_double2(v[0].real(), v[0].imag()));
 }
 
 /// to = values.
@@ -106,7 +115,7 @@ __device__ void finish(const Product& p, Index row, Index column, const Lane<T, 
                        const Terms<T, kWidth>& terms) {
   Lane<T, kWidth> scaled;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) scaled[i] = p.alpha * sum[i];
+  for (int i = 0; i < kWidth; ++i) scaled[i] = product(p.alpha, sum[i]);
   finish_scaled<kStoring>(p, row, column, scaled, terms);
 }
 
@@ -140,8 +149,8 @@ __device__ void finish_columns(const Product& p, Index row, Index column,
 /// Y, which has received η times the entry without it.
 template <class T>
 __device__ void add_later(const SpmmProduct<T>& p, Index row, Index column, T sum) {
-  p.C[row * p.ldc + column] += p.alpha * sum;
-  if (p.eta != T{0}) p.Y[row * p.ldy + column] += p.eta * (p.alpha * sum);
+  multiply_add(p.alpha, sum, p.C[row * p.ldc + column]);
+  if (p.eta != T{0}) multiply_add(p.eta, product(p.alpha, sum), p.Y[row * p.ldy + column]);
 }
 
 }  // namespace heddle::detail::cuda

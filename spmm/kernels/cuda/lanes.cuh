@@ -41,6 +41,11 @@ __device__ inline Lane<float, 4> load_lane(const float* from, Lane<float, 4>*) {
   const float4 v = *reinterpret_cast<const float4*>(from);
   return {{v.x, v.y, v.z, v.w}};
 }
+__device__ inline Lane<std::complex<double>, 1> load_lane(const std::complex<double>* from,
+                                                          Lane<std::complex<double>, 1>*) {
+  const double2 v = *reinterpret_cast<const double2*>(from);
+  return {{{v.x, v.y}}};
+}
 template <int kWidth, class T>
 __device__ Lane<T, kWidth> load(const T* from) {
   return load_lane(from, static_cast<Lane<T, kWidth>*>(nullptr));
@@ -54,18 +59,46 @@ __device__ Lane<T, kWidth> load_row(const T* first, std::int32_t row, unsigned p
   return load<kWidth>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + offset));
 }
 
-/// sum += a·b.
+/// sum += a·b. Complex numbers take four fused operations: the operators of std::complex cannot be
+/// compiled for a GPU.
+template <Scalar T>
+__device__ void multiply_add(T a, T b, T& sum) {
+  if constexpr (kComplex<T>) {
+    sum = T(fma(-a.imag(), b.imag(), fma(a.real(), b.real(), sum.real())),
+            fma(a.imag(), b.real(), fma(a.real(), b.imag(), sum.imag())));
+  } else {
+    sum += a * b;
+  }
+}
 template <class T, int kWidth>
 __device__ void multiply_add(T a, const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) sum[i] += a * b[i];
+  for (int i = 0; i < kWidth; ++i) multiply_add(a, b[i], sum[i]);
 }
 
 /// sum += b.
+template <Scalar T>
+__device__ void add(T b, T& sum) {
+  if constexpr (kComplex<T>) {
+    sum = T(sum.real() + b.real(), sum.imag() + b.imag());
+  } else {
+    sum += b;
+  }
+}
 template <class T, int kWidth>
 __device__ void add(const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) sum[i] += b[i];
+  for (int i = 0; i < kWidth; ++i) add(b[i], sum[i]);
+}
+
+/// The number whose real and imaginary part are `of_part` of those of `value`.
+template <Scalar T, class F>
+__device__ T by_parts(T value, const F& of_part) {
+  if constexpr (kComplex<T>) {
+    return T(of_part(value.real()), of_part(value.imag()));
+  } else {
+    return of_part(value);
+  }
 }
 
 /// sum += the `sum` of the lane that is `distance` lanes further, within groups of `width` lanes.
@@ -73,11 +106,13 @@ template <class T, int kWidth>
 __device__ void add_from_lane(int distance, int width, Lane<T, kWidth>& sum) {
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    sum[i] += __shfl_down_sync(kFullWarp, sum[i], distance, width);
+    add(by_parts(sum[i],
+                 [&](auto part) { return __shfl_down_sync(kFullWarp, part, distance, width); }),
+        sum[i]);
   }
 }
 
-/// Values of A that are stored in another order, from some entry on.
+/// Values whose conjugates are those of a matrix, stored in another order, from some entry on.
 template <class T>
 struct GatheredValues {
   const T* values;
@@ -99,12 +134,17 @@ __device__ const float* values_from(const NarrowProduct<Base>& p, Index begin) {
 }
 template <class V>
 __device__ V load_value(const V* values, int k) {
-  return __ldg(values + k);
+  if constexpr (kComplex<V>) {
+    const double2 v = __ldg(reinterpret_cast<const double2*>(values + k));
+    return {v.x, v.y};
+  } else {
+    return __ldg(values + k);
+  }
 }
 /// An ordinary load, since these values may change between products.
 template <class T>
 __device__ T load_value(const GatheredValues<T>& from, int k) {
-  return from.values[__ldg(from.positions + k)];
+  return conjugate(load<1>(from.values + __ldg(from.positions + k))[0]);
 }
 
 /// The type in which the values of a product's A are stored.

@@ -54,7 +54,7 @@ MergePath::MergePath(CudaContext& context, const CsrView<T, DeviceSpace>& A, Pat
 
 #define HEDDLE_INSTANTIATE(T) \
   template MergePath::MergePath(CudaContext&, const CsrView<T, DeviceSpace>&, PathMeasure);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

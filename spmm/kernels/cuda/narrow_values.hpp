@@ -15,8 +15,12 @@
 /// A's values are stored.
 namespace heddle::detail::cuda {
 
+/// Expands F(T, V) once per real scalar T and type V of stored values.
+#define HEDDLE_FOR_EACH_STORED_REAL(F) F(float, float) F(double, double) F(double, float)
+
 /// Expands F(T, V) once per scalar T and type V of stored values.
-#define HEDDLE_FOR_EACH_STORED_VALUE(F) F(float, float) F(double, double) F(double, float)
+#define HEDDLE_FOR_EACH_STORED_VALUE(F) \
+  HEDDLE_FOR_EACH_STORED_REAL(F) F(std::complex<double>, std::complex<double>)
 
 /// narrow[i] = values[i], i < count. Moves 12·count bytes.
 void launch_narrow_values(const double* values, Index count, float* narrow, cudaStream_t stream);
@@ -58,21 +62,20 @@ class StoredValues {
 };
 
 /// The makers of `Plan<T, V>` with a constructor from (context, KernelMatrix&): V is float where
-/// all values of A are floats, else T.
-template <template <class, class> class Plan>
+/// all values of A are floats, else T. `Kernel` has the traits.
+template <class Kernel, template <class, class> class Plan>
 KernelMakers<DeviceSpace> makers_by_values() {
-  const auto maker = []<class T>(T) -> MakeKernel<T, DeviceSpace> {
-    return [](CudaContext& context,
-              KernelMatrix<T, DeviceSpace>& matrix) -> std::unique_ptr<KernelPlan<T, DeviceSpace>> {
-      if constexpr (std::is_same_v<T, double>) {
-        if (matrix.features.values_are_floats) {
-          return std::make_unique<Plan<double, float>>(context, matrix);
+  return makers_for<DeviceSpace, Kernel::kTraits.takes_complex>(
+      []<class T>(
+          CudaContext& context,
+          KernelMatrix<T, DeviceSpace>& matrix) -> std::unique_ptr<KernelPlan<T, DeviceSpace>> {
+        if constexpr (std::is_same_v<T, double>) {
+          if (matrix.features.values_are_floats) {
+            return std::make_unique<Plan<double, float>>(context, matrix);
+          }
         }
-      }
-      return std::make_unique<Plan<T, T>>(context, matrix);
-    };
-  };
-  return {maker(float{}), maker(double{})};
+        return std::make_unique<Plan<T, T>>(context, matrix);
+      });
 }
 
 }  // namespace heddle::detail::cuda

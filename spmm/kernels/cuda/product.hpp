@@ -14,8 +14,8 @@ struct PlainProduct : SpmmProduct<T> {
   static constexpr bool kTerms = false;
 };
 
-/// A plain product with an A whose values are stored in another order: the value of entry k is
-/// A.values[positions[k]].
+/// A plain product with an adjoint whose values are those of another matrix in another order: the
+/// value of entry k is the conjugate of A.values[positions[k]].
 template <class T>
 struct GatheredProduct : SpmmProduct<T> {
   static constexpr bool kTerms = false;
@@ -35,7 +35,8 @@ constexpr unsigned b_pitch(const SpmmProduct<T>& product) noexcept {
   return static_cast<unsigned>(product.ldb * static_cast<Index>(sizeof(T)));
 }
 
-/// The width in bytes of a thread's widest load.
+/// The width in bytes of a thread's widest load. Complex numbers are loaded one at a time, at
+/// addresses that are multiples of their size.
 inline constexpr int kVectorBytes = 16;
 
 /// The number of values in such a load.

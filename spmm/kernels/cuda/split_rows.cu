@@ -16,25 +16,25 @@ template <int kColumns, class T>
 __global__ __launch_bounds__(kThreads) void add_parts_kernel(SpmmProduct<T> p, const SplitRow* rows,
                                                              RowParts<T> parts) {
   constexpr int kGroups = kThreads / kColumns;
-  __shared__ T sums[kGroups][kColumns];
+  __shared__ Lane<T, 1> sums[kGroups][kColumns];
   const SplitRow split = rows[blockIdx.x];
   const int lane = threadIdx.x % kColumns;
   const int group = threadIdx.x / kColumns;
   const Index column = static_cast<Index>(blockIdx.y) * kColumns + lane;
   wait_for_previous_kernel();
-  T sum = 0;
+  Lane<T, 1> sum;
   if (column < p.N) {
 #pragma unroll 4
     for (Index part = split.first_part + group; part < split.last_part; part += kGroups) {
-      sum += parts.sums[part * parts.pitch + column];
+      add(load<1>(parts.sums + part * parts.pitch + column), sum);
     }
   }
   sums[group][lane] = sum;
   for (int half = kGroups / 2; half > 0; half /= 2) {
     __syncthreads();
-    if (group < half) sums[group][lane] += sums[group + half][lane];
+    if (group < half) add(sums[group + half][lane], sums[group][lane]);
   }
-  if (group == 0 && column < p.N) finish(p, split.row, column, Lane<T, 1>{{sums[0][lane]}});
+  if (group == 0 && column < p.N) finish(p, split.row, column, sums[0][lane]);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ void launch_add_parts(CudaContext& context, const SpmmProduct<T>& product,
 #define HEDDLE_INSTANTIATE(T)                                         \
   template void launch_add_parts(CudaContext&, const SpmmProduct<T>&, \
                                  const Buffer<SplitRow, DeviceSpace>&, const RowParts<T>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -34,12 +34,17 @@ class RowByRow : public detail::KernelPlan<T, HostSpace> {
   }
 };
 
+struct RowByRowKernel {
+  static constexpr detail::KernelTraits kTraits = {
+      .name = "row_by_row", .description = "a loop over rows, for tests", .takes_complex = true};
+};
+
 /// Adds the kernel once per process.
 inline void register_row_by_row() {
   auto& table = detail::host_kernel_table();
   if (table.find("row_by_row") != nullptr) return;
-  table.add({.traits = {.name = "row_by_row", .description = "a loop over rows, for tests"},
-             .makers = detail::makers_of<RowByRow, HostSpace>()});
+  table.add({.traits = RowByRowKernel::kTraits,
+             .makers = detail::makers_of<RowByRowKernel, RowByRow, HostSpace>()});
 }
 
 }  // namespace heddle::test

@@ -1,4 +1,5 @@
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/kernels/kernel_table.hpp>
 
 #include "spmm/kernels/row_per_thread.hpp"
@@ -17,10 +18,12 @@ __global__ void row_per_thread_kernel(detail::SpmmProduct<T, DeviceSpace> p) {
   for (Index j = 0; j < p.N; ++j) {
     T sum = 0;
     for (Index k = p.A.row_offsets[i]; k < p.A.row_offsets[i + 1]; ++k) {
-      sum += p.A.values[k] * p.B[p.A.columns[k] * p.ldb + j];
+      detail::cuda::multiply_add(p.A.values[k], p.B[p.A.columns[k] * p.ldb + j], sum);
     }
     T& c = p.C[i * p.ldc + j];
-    c = p.beta == T{0} ? p.alpha * sum : p.alpha * sum + p.beta * c;
+    sum = product(p.alpha, sum);
+    if (p.beta != T{0}) detail::cuda::multiply_add(p.beta, c, sum);
+    c = sum;
   }
 }
 
@@ -37,13 +40,19 @@ class RowPerThread : public detail::KernelPlan<T, DeviceSpace> {
   }
 };
 
+struct RowPerThreadKernel {
+  static constexpr detail::KernelTraits kTraits = {.name = "row_per_thread",
+                                                   .description = "a thread per row, for tests",
+                                                   .takes_complex = true};
+};
+
 }  // namespace
 
 void register_row_per_thread() {
   auto& table = detail::cuda_kernel_table();
   if (table.find("row_per_thread") != nullptr) return;
-  table.add({.traits = {.name = "row_per_thread", .description = "a thread per row, for tests"},
-             .makers = detail::makers_of<RowPerThread, DeviceSpace>()});
+  table.add({.traits = RowPerThreadKernel::kTraits,
+             .makers = detail::makers_of<RowPerThreadKernel, RowPerThread, DeviceSpace>()});
 }
 
 int row_per_thread_products() { return products; }

@@ -7,14 +7,15 @@
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/data/buffer.hpp>
+#include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/spmm.hpp>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "support/matrices.hpp"
+#include "support/numbers.hpp"
 #include "support/random_block.hpp"
 #include "support/tolerance.hpp"
 
@@ -32,7 +33,7 @@ struct Coefficients {
 
   std::string text() const {
     std::string all;
-    for (const T value : {alpha, beta, gamma, delta, eta}) all += " " + std::to_string(value);
+    for (const T value : {alpha, beta, gamma, delta, eta}) all += " " + test::text_of(value);
     return "coefficients" + all;
   }
 };
@@ -40,10 +41,11 @@ struct Coefficients {
 /// α, and pattern & 1, 2, 4, 8 for β, γ, δ, η different from 0.
 template <class T>
 Coefficients<T> coefficients_of(int pattern, T alpha) {
-  const auto one_of = [&](int bit, double value) {
-    return (pattern & bit) != 0 ? static_cast<T>(value) : T{0};
+  const auto one_of = [&](int bit, double re, double im) {
+    return (pattern & bit) != 0 ? test::number<T>(re, im) : T{0};
   };
-  return {alpha, one_of(1, 1.3), one_of(2, -0.6), one_of(4, 0.9), one_of(8, -1.7)};
+  return {alpha, one_of(1, 1.3, 0.2), one_of(2, -0.6, 1.1), one_of(4, 0.9, -0.4),
+          one_of(8, -1.7, 0.5)};
 }
 
 /// Columns in front of and behind the blocks in their memory. X and Y have `extra` more behind.
@@ -58,11 +60,8 @@ template <class T>
 struct ProductBlocks {
   test::RandomBlock<T> B, C, X, Y;
 
-  template <class F>
-  void for_each(const F& f) {
-    for (auto* block : {&B, &C, &X, &Y}) {
-      for (T& value : block->data()) value = f(value);
-    }
+  void take_magnitudes() {
+    for (auto* block : {&B, &C, &X, &Y}) test::take_magnitudes(block->data());
   }
 };
 
@@ -85,8 +84,8 @@ class EpilogueCase {
         size_(before) {
     apply_reference(A, by, expected_);
     TestMatrix<T> magnitude = A;
-    for (T& value : magnitude.values) value = std::abs(value);
-    size_.for_each([](T value) { return std::abs(value); });
+    test::take_magnitudes(magnitude.values);
+    size_.take_magnitudes();
     apply_reference(magnitude,
                     {std::abs(by.alpha), std::abs(by.beta), std::abs(by.gamma), std::abs(by.delta),
                      std::abs(by.eta)},
@@ -116,7 +115,7 @@ class EpilogueCase {
  private:
   static void clear_unless(bool read, test::RandomBlock<T>& block) {
     if (read) return;
-    std::fill(block.data().begin(), block.data().end(), std::numeric_limits<T>::quiet_NaN());
+    std::fill(block.data().begin(), block.data().end(), test::not_a_number<T>());
   }
 
   void apply_reference(const TestMatrix<T>& matrix, const Coefficients<T>& factors,
@@ -124,7 +123,7 @@ class EpilogueCase {
     const auto part = [&](test::RandomBlock<T>& block) {
       return block.view().columns(margins.left, N);
     };
-    reference_spmm<T>(static_cast<double>(factors.alpha), matrix.view(), part(blocks.B),
+    reference_spmm<T>(Wide<T>(factors.alpha), matrix.view(), part(blocks.B),
                       {.beta = factors.beta,
                        .gamma = factors.gamma,
                        .delta = factors.delta,
@@ -147,8 +146,8 @@ class EpilogueCase {
           ASSERT_EQ(std::memcmp(&after[at], &earlier.data()[at], sizeof(T)), 0)
               << what << " changed in row " << i << ", column " << j - margins.left;
         } else {
-          ASSERT_NEAR(after[at], expected.data()[at],
-                      test::tolerance<T>(static_cast<double>(size.data()[at]), length + 4))
+          ASSERT_LE(test::distance(after[at], expected.data()[at]),
+                    test::tolerance<T>(std::abs(size.data()[at]), length + 4))
               << what << ", entry (" << i << ", " << j - margins.left << "), " << by.text();
         }
       }
@@ -232,6 +231,9 @@ class EpilogueWork {
   SpmmPlan<T, Ctx> plan;
 };
 
+inline const auto& table_of(const HostContext&) { return detail::host_kernel_table(); }
+inline const auto& table_of(const CudaContext&) { return detail::cuda_kernel_table(); }
+
 template <class Backend>
 class SpmmWithEpilogue : public Backend::Fixture {
  protected:
@@ -243,8 +245,8 @@ class SpmmWithEpilogue : public Backend::Fixture {
   void expect_products(const TestMatrix<T>& A, const std::vector<Index>& widths,
                        const std::vector<int>& patterns) {
     std::vector<std::unique_ptr<Work>> works;
-    for (const std::string_view name : spmm_kernels(this->on())) {
-      works.push_back(std::make_unique<Work>(this->on(), A, std::string(name)));
+    for (const std::string& name : kernels()) {
+      works.push_back(std::make_unique<Work>(this->on(), A, name));
     }
     const auto width = static_cast<Index>(16 / sizeof(T));
     for (const Index N : widths) {
@@ -252,7 +254,7 @@ class SpmmWithEpilogue : public Backend::Fixture {
       const Margins layouts[] = {{0, padding, 0}, {width, padding, width}, {1, 2, 1}};
       for (const int pattern : patterns) {
         if ((pattern & 2) != 0 && A.rows != A.cols) continue;
-        const T alpha = pattern < 16 ? static_cast<T>(-0.7) : T{0};
+        const T alpha = pattern < 16 ? test::number<T>(-0.7, 0.3) : T{0};
         EpilogueCase<T> product(A, N, layouts[pattern % 3],
                                 coefficients_of<T>(pattern % 16, alpha));
         for (const auto& work : works) {
@@ -263,6 +265,15 @@ class SpmmWithEpilogue : public Backend::Fixture {
         }
       }
     }
+  }
+
+  /// Those of the backend's kernels that multiply matrices of values of T.
+  std::vector<std::string> kernels() {
+    std::vector<std::string> names;
+    for (const auto& row : table_of(this->on()).rows()) {
+      if (row.template takes<T>()) names.emplace_back(row.traits.name);
+    }
+    return names;
   }
 
   static std::vector<int> all_patterns() {
@@ -314,8 +325,8 @@ TYPED_TEST_P(SpmmWithEpilogue, MatricesThatAreNotSquare) {
 TYPED_TEST_P(SpmmWithEpilogue, SameBitsEveryTimeAndOfCWithoutY) {
   using T = typename TypeParam::Scalar;
   const TestMatrix<T> A = test::power_law_matrix<T>(3000, 3000, 2900);
-  for (const std::string_view name : spmm_kernels(this->on())) {
-    EpilogueWork<TypeParam> work(this->on(), A, std::string(name));
+  for (const std::string& name : this->kernels()) {
+    EpilogueWork<TypeParam> work(this->on(), A, name);
     for (const Index N : {1, 8, 20}) {
       EpilogueCase<T> all(A, N, {0, 0, 0}, coefficients_of<T>(15, T{2}));
       const auto first = work.multiply(all);

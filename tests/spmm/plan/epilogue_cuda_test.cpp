@@ -16,13 +16,14 @@ struct CudaBackend : test::InDeviceMemory<T> {
   };
 };
 
-using Backends = ::testing::Types<CudaBackend<float>, CudaBackend<double>>;
+using Backends =
+    ::testing::Types<CudaBackend<float>, CudaBackend<double>, CudaBackend<std::complex<double>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, SpmmWithEpilogue, Backends);
 
 template <class T>
 class CudaSpmmWithEpilogue : public test::CudaTest {};
 
-using Scalars = ::testing::Types<float, double>;
+using Scalars = ::testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(CudaSpmmWithEpilogue, Scalars);
 
 // The trial products of "measure" must not add to Y.

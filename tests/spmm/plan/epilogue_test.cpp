@@ -13,13 +13,14 @@ struct HostBackend : test::OnHost<T> {
   };
 };
 
-using Backends = ::testing::Types<HostBackend<float>, HostBackend<double>>;
+using Backends =
+    ::testing::Types<HostBackend<float>, HostBackend<double>, HostBackend<std::complex<double>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, SpmmWithEpilogue, Backends);
 
 template <class T>
 class SpmmWithEpilogueOnHost : public ::testing::Test {};
 
-using Scalars = ::testing::Types<float, double>;
+using Scalars = ::testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(SpmmWithEpilogueOnHost, Scalars);
 
 TYPED_TEST(SpmmWithEpilogueOnHost, SameBitsForEveryNumberOfThreads) {
@@ -30,7 +31,7 @@ TYPED_TEST(SpmmWithEpilogueOnHost, SameBitsForEveryNumberOfThreads) {
     return columns;
   });
   for (const Index N : {1, 7, 32}) {
-    EpilogueCase<T> product(A, N, {0, 0, 0}, coefficients_of<T>(15, static_cast<T>(0.3)));
+    EpilogueCase<T> product(A, N, {0, 0, 0}, coefficients_of<T>(15, test::number<T>(0.3, 0.1)));
     HostContext one(1);
     const auto expected = EpilogueWork<HostBackend<T>>(one, A, "auto").multiply(product);
     for (const int threads : {2, 3}) {

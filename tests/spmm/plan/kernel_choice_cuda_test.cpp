@@ -14,8 +14,7 @@ using test::TestMatrix;
 
 template <class T>
 class KernelChoiceCuda : public test::SpmmCuda<T> {};
-using Scalars = testing::Types<float, double>;
-TYPED_TEST_SUITE(KernelChoiceCuda, Scalars);
+TYPED_TEST_SUITE(KernelChoiceCuda, test::SpmmScalars);
 
 TYPED_TEST(KernelChoiceCuda, NamesItsKernelAndWhy) {
   using T = TypeParam;

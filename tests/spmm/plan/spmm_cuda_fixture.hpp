@@ -25,6 +25,9 @@ Buffer<T, DeviceSpace> upload(CudaContext& context, const std::vector<T>& host) 
   return device;
 }
 
+/// The scalar types of matrices on a GPU.
+using SpmmScalars = testing::Types<float, double, std::complex<double>>;
+
 /// A test matrix in device memory.
 template <class T>
 class DeviceMatrix {
@@ -69,9 +72,32 @@ class Case : public test::ProductCase<T> {
   }
 };
 
-inline std::vector<std::string> all_kernels(const CudaContext& context) {
+/// Those kernels of the table for CUDA that multiply matrices of values of T.
+template <class T>
+std::vector<std::string> kernels_for() {
+  std::vector<std::string> names;
+  for (const auto& row : detail::cuda_kernel_table().rows()) {
+    if (row.template takes<T>()) names.emplace_back(row.traits.name);
+  }
+  return names;
+}
+
+/// Those of `names` that are among them.
+template <class T>
+std::vector<std::string> kernels_for(const std::vector<std::string>& names) {
+  std::vector<std::string> those;
+  for (const std::string& name : names) {
+    const auto* row = detail::cuda_kernel_table().find(name);
+    if (row != nullptr && row->template takes<T>()) those.push_back(name);
+  }
+  return those;
+}
+
+/// The ways of choice, and the kernels.
+template <class T>
+std::vector<std::string> all_kernels() {
   std::vector<std::string> names = {"auto", "rule", "rule_row_mean", "measure"};
-  for (const std::string_view name : spmm_kernels(context)) names.emplace_back(name);
+  for (const std::string& name : kernels_for<T>()) names.push_back(name);
   return names;
 }
 
@@ -90,7 +116,7 @@ class SpmmCuda : public testing::Test {
   /// take different paths.
   void expect_products(const TestMatrix<T>& A) {
     const DeviceMatrix<T> device(context(), A);
-    const auto kernels = all_kernels(context());
+    const auto kernels = all_kernels<T>();
     std::vector<SpmmPlan<T, CudaContext>> plans;
     for (const std::string& name : kernels) {
       plans.emplace_back(context(), device.view(), SpmmOptions{name});
@@ -98,11 +124,10 @@ class SpmmCuda : public testing::Test {
     const auto expect = [&](Index N, Layout layout, T alpha, T beta) {
       Case<T> product(A, N, layout, alpha, beta);
       for (std::size_t k = 0; k < kernels.size(); ++k) {
-        const std::string what = kernels[k] + ", " + std::to_string(A.rows) + "x" +
-                                 std::to_string(A.cols) + ", N " + std::to_string(N) + ", left " +
-                                 std::to_string(layout.left) + ", right " +
-                                 std::to_string(layout.right) + ", alpha " + std::to_string(alpha) +
-                                 ", beta " + std::to_string(beta);
+        const std::string what =
+            kernels[k] + ", " + std::to_string(A.rows) + "x" + std::to_string(A.cols) + ", N " +
+            std::to_string(N) + ", left " + std::to_string(layout.left) + ", right " +
+            std::to_string(layout.right) + ", alpha " + text_of(alpha) + ", beta " + text_of(beta);
         product.expect(product.multiply(context(), plans[k]), what);
         if (this->HasFatalFailure()) return;
       }
@@ -111,7 +136,7 @@ class SpmmCuda : public testing::Test {
       const auto width = static_cast<Index>(16 / sizeof(T));
       const Index padding = (width - N % width) % width;
       expect(N, {0, padding}, T{1}, T{0});
-      expect(N, {4, 4 + padding}, static_cast<T>(-0.7), static_cast<T>(1.3));
+      expect(N, {4, 4 + padding}, number<T>(-0.7, 0.6), number<T>(1.3, -0.4));
       expect(N, {3, 2}, T{1}, T{1});
       expect(N, {0, 0}, T{2}, T{0});
       if (this->HasFatalFailure()) return;

@@ -1,7 +1,7 @@
+#include <algorithm>
 #include <cstring>
 #include <heddle/linalg/base/error.hpp>
 #include <initializer_list>
-#include <limits>
 
 #include "spmm/kernels/row_per_thread.hpp"
 #include "spmm/plan/spmm_cuda_fixture.hpp"
@@ -12,13 +12,20 @@ namespace {
 using test::all_kernels;
 using test::Case;
 using test::DeviceMatrix;
+using test::kernels_for;
 using test::Layout;
+using test::number;
 using test::SpmmCuda;
 using test::TestMatrix;
 using test::upload;
 
-using Scalars = testing::Types<float, double>;
-TYPED_TEST_SUITE(SpmmCuda, Scalars);
+TYPED_TEST_SUITE(SpmmCuda, test::SpmmScalars);
+
+/// Kernels that take real matrices only.
+template <class T>
+class SpmmCudaOfRealMatrices : public SpmmCuda<T> {};
+using RealScalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(SpmmCudaOfRealMatrices, RealScalars);
 
 TYPED_TEST(SpmmCuda, Random) { this->expect_products(test::random_matrix<TypeParam>(120, 120, 9)); }
 
@@ -73,7 +80,7 @@ TYPED_TEST(SpmmCuda, Stencil) { this->expect_products(stencil<TypeParam>(13, 9, 
 
 // Row blocks of 128 rows, whose warps have several panels: the grid has more of them than the
 // device holds thread blocks, the band long parts of A, for which stripes are widest.
-TYPED_TEST(SpmmCuda, TensorCoresOnRowBlocksOfManyPanels) {
+TYPED_TEST(SpmmCudaOfRealMatrices, TensorCoresOnRowBlocksOfManyPanels) {
   using T = TypeParam;
   const auto expect = [&](const TestMatrix<T>& A, std::initializer_list<Index> widths) {
     const DeviceMatrix<T> device(this->context(), A);
@@ -106,7 +113,7 @@ TYPED_TEST(SpmmCuda, RowsWithEqualColumns) {
   this->expect_products(test::node_block_matrix<TypeParam>(13, 3));
 }
 
-TYPED_TEST(SpmmCuda, NodeBlocksOfAllSizes) {
+TYPED_TEST(SpmmCudaOfRealMatrices, NodeBlocksOfAllSizes) {
   for (Index b = 2; b <= 8; ++b) {
     const TestMatrix<TypeParam> A = test::random_node_matrix<TypeParam>(150, 151, b, 4);
     const DeviceMatrix<TypeParam> device(this->context(), A);
@@ -143,21 +150,21 @@ TYPED_TEST(SpmmCuda, ARowWithManyCarries) {
     return columns;
   });
   const DeviceMatrix<TypeParam> device(this->context(), A);
-  for (const char* kernel : {"row_parallel", "merge", "merge_path", "nonzero_parallel",
-                             "narrow_merge", "staged_segments"}) {
+  for (const std::string& kernel :
+       kernels_for<TypeParam>({"row_parallel", "merge", "merge_path", "nonzero_parallel",
+                               "narrow_merge", "staged_segments"})) {
     const SpmmPlan<TypeParam, CudaContext> plan(this->context(), device.view(), {kernel});
     for (const Index N : {1, 3, 4, 17, 48}) {
-      Case<TypeParam> product(A, N, {0, 0}, static_cast<TypeParam>(-0.7),
-                              static_cast<TypeParam>(1.3));
-      product.expect(product.multiply(this->context(), plan),
-                     std::string(kernel) + ", N " + std::to_string(N));
+      Case<TypeParam> product(A, N, {0, 0}, number<TypeParam>(-0.7, 0.6),
+                              number<TypeParam>(1.3, -0.4));
+      product.expect(product.multiply(this->context(), plan), kernel + ", N " + std::to_string(N));
     }
   }
 }
 
 // More rows and nonzeros than small tiles of narrow_merge are for: short rows with runs of empty
 // ones, and long rows.
-TYPED_TEST(SpmmCuda, LargeTilesOfFewColumns) {
+TYPED_TEST(SpmmCudaOfRealMatrices, LargeTilesOfFewColumns) {
   const auto expect = [&](Index rows, const auto& length_of) {
     constexpr Index cols = 500;
     const TestMatrix<TypeParam> A = test::matrix_with_pattern<TypeParam>(rows, cols, [&](Index i) {
@@ -199,12 +206,13 @@ TYPED_TEST(SpmmCuda, ArraysOfAWithoutAlignment) {
                                        offsets_there.data(),
                                        columns_there.data() + columns_before,
                                        values_there.data() + values_before};
-    for (const char* kernel : {"merge", "merge_path", "narrow_merge", "row_split"}) {
+    for (const std::string& kernel :
+         kernels_for<T>({"merge", "merge_path", "narrow_merge", "row_split"})) {
       const SpmmPlan<T, CudaContext> plan(this->context(), view, {kernel});
       for (const Index N : {1, 4, 8, 32}) {
         Case<T> product(A, N, {0, 0}, T{1}, T{0});
         product.expect(product.multiply(this->context(), plan),
-                       std::string(kernel) + ", N " + std::to_string(N));
+                       kernel + ", N " + std::to_string(N));
       }
     }
   }
@@ -216,7 +224,7 @@ TYPED_TEST(SpmmCuda, ShapesWithoutRowsOrColumns) {
   for (const auto& [rows, cols] : {std::pair<Index, Index>{0, 0}, {0, 5}, {5, 0}}) {
     const TestMatrix<T> A = test::matrix_with_pattern<T>(rows, cols, nothing);
     const DeviceMatrix<T> device(this->context(), A);
-    for (const std::string& name : all_kernels(this->context())) {
+    for (const std::string& name : all_kernels<T>()) {
       const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {name});
       for (const Index N : {0, 1, 8}) {
         Case<T> product(A, N, {1, 1}, T{1}, T{2});
@@ -231,9 +239,9 @@ TYPED_TEST(SpmmCuda, ZeroAlphaReadsNeitherMatrixNorBlock) {
   TestMatrix<T> A = test::random_matrix<T>(20, 20, 4);
   Case<T> scaled(A, 9, {0, 0}, T{0}, T{2});
   Case<T> cleared(A, 9, {0, 0}, T{0}, T{0});
-  std::fill(A.values.begin(), A.values.end(), std::numeric_limits<T>::quiet_NaN());
+  std::fill(A.values.begin(), A.values.end(), test::not_a_number<T>());
   const DeviceMatrix<T> device(this->context(), A);
-  for (const std::string& name : all_kernels(this->context())) {
+  for (const std::string& name : all_kernels<T>()) {
     const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {name});
     scaled.expect(scaled.multiply(this->context(), plan), name);
     cleared.expect(cleared.multiply(this->context(), plan), name);
@@ -248,7 +256,7 @@ TYPED_TEST(SpmmCuda, ARegisteredKernelIsChosenByItsName) {
   const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {"row_per_thread"});
   EXPECT_EQ(plan.kernel(8), "row_per_thread");
   EXPECT_EQ(plan.reason(8), "asked for");
-  Case<T> product(A, 8, {1, 2}, static_cast<T>(-0.7), static_cast<T>(1.3));
+  Case<T> product(A, 8, {1, 2}, number<T>(-0.7, 0.6), number<T>(1.3, -0.4));
   const int before = test::row_per_thread_products();
   product.expect(product.multiply(this->context(), plan), "row_per_thread");
   EXPECT_EQ(test::row_per_thread_products(), before + 1);
@@ -302,7 +310,7 @@ TYPED_TEST(SpmmCuda, SameBitsEveryTime) {
   const TestMatrix<T> A = test::power_law_matrix<T>(3000, 3000, 2900);
   const DeviceMatrix<T> device(this->context(), A);
   for (const auto& row : detail::cuda_kernel_table().rows()) {
-    if (!row.traits.repeatable) continue;
+    if (!row.traits.repeatable || !row.template takes<T>()) continue;
     const std::string_view name = row.traits.name;
     const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
     for (const Index N : {1, 7, 32}) {
@@ -324,6 +332,7 @@ TYPED_TEST(SpmmCuda, AllocatesNothingOnceAWidthIsPrepared) {
   Buffer<T, DeviceSpace> B(this->context(), 300 * 16);
   Buffer<T, DeviceSpace> C(this->context(), 300 * 16);
   for (const auto& row : detail::cuda_kernel_table().rows()) {
+    if (!row.template takes<T>()) continue;
     const std::string_view name = row.traits.name;
     const SpmmPlan<T, CudaContext> plan(this->context(), device.view(), {std::string(name)});
     const auto multiply = [&] {
@@ -349,6 +358,70 @@ TYPED_TEST(SpmmCuda, RefusesUnknownKernels) {
               std::string::npos)
         << error.what();
   }
+}
+
+using SpmmCudaOfComplexMatrices = SpmmCuda<std::complex<double>>;
+
+TEST_F(SpmmCudaOfComplexMatrices, KernelsOfRealMatricesAreRefusedAndNeverChosen) {
+  using T = std::complex<double>;
+  // Dense node blocks and panels of a band: kernels of real matrices would be fastest.
+  const DeviceMatrix<T> device(context(), test::node_block_matrix<T>(3000, 4));
+  std::vector<std::string> refused;
+  for (const auto& row : detail::cuda_kernel_table().rows()) {
+    const auto make = std::get<detail::MakeKernel<T, DeviceSpace>>(row.makers);
+    EXPECT_EQ(row.takes<T>(), make != nullptr) << row.traits.name;
+    if (row.takes<T>()) continue;
+    const std::string name(row.traits.name);
+    refused.push_back(name);
+    try {
+      const SpmmPlan<T, CudaContext> plan(context(), device.view(), {name});
+      ADD_FAILURE() << name << " accepted";
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(std::string(error.what())
+                    .find("SpMM kernel '" + name + "' takes real matrices " +
+                          "only; those for complex ones: row_split, "),
+                0u)
+          << error.what();
+    }
+  }
+  EXPECT_FALSE(refused.empty());
+  for (const char* way : {"auto", "rule", "rule_row_mean"}) {
+    const SpmmPlan<T, CudaContext> plan(context(), device.view(), {way});
+    for (const Index N : test::kWidths) {
+      const std::string_view name = plan.kernel(N);
+      EXPECT_EQ(std::find(refused.begin(), refused.end(), name), refused.end()) << way << name;
+    }
+  }
+}
+
+// Numbers are loaded by 16 bytes, while std::complex asks for 8.
+TEST_F(SpmmCudaOfComplexMatrices, RefusesAddressesBetweenNumbers) {
+  using T = std::complex<double>;
+  const DeviceMatrix<T> device(context(), test::random_matrix<T>(6, 6, 2));
+  const SpmmPlan<T, CudaContext> plan(context(), device.view());
+  const Buffer<double, DeviceSpace> memory(context(), 2 * 6 * 3 + 1);
+  const auto* const between = reinterpret_cast<const T*>(memory.data() + 1);
+  Buffer<T, DeviceSpace> C(context(), 6 * 3);
+  const auto message = [&](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const auto expected = [](const std::string& what) {
+    return "C = A B on a GPU: the address of " + what + " is no multiple of 16 bytes";
+  };
+  EXPECT_EQ(message([&] {
+              plan.multiply(context(), T{1}, ConstBlockView<T, DeviceSpace>(between, 6, 3, 3), T{0},
+                            BlockView<T, DeviceSpace>(C.data(), 6, 3, 3));
+            }),
+            expected("B"));
+  CsrView<T, DeviceSpace> A = device.view();
+  A.values = between;
+  EXPECT_EQ(message([&] { const SpmmPlan<T, CudaContext> other(context(), A); }),
+            expected("the values of A"));
 }
 
 TYPED_TEST(SpmmCuda, RefusesShapesThatDoNotFit) {

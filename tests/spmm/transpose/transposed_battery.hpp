@@ -13,7 +13,7 @@
 #include "spmm/plan/product_case.hpp"
 #include "support/matrices.hpp"
 
-/// The tests that products with Aᵀ pass on every backend. A `Backend` has a `Scalar`, a `Context`,
+/// The tests that products with Aᴴ pass on every backend. A `Backend` has a `Scalar`, a `Context`,
 /// a `Fixture` whose `on()` is the context, and `write` and `read`, which copy bytes into and out
 /// of the context's memory.
 namespace heddle {
@@ -23,9 +23,9 @@ using test::Layout;
 using test::ProductCase;
 using test::TestMatrix;
 
-/// Aᵀ, by its definition.
+/// Aᴴ, by its definition.
 template <class T>
-TestMatrix<T> explicit_transpose(const TestMatrix<T>& A) {
+TestMatrix<T> explicit_adjoint(const TestMatrix<T>& A) {
   TestMatrix<T> At;
   At.rows = A.cols;
   At.cols = A.rows;
@@ -35,7 +35,7 @@ TestMatrix<T> explicit_transpose(const TestMatrix<T>& A) {
            k < static_cast<std::size_t>(A.offsets[static_cast<std::size_t>(row) + 1]); ++k) {
         if (A.columns[k] != column) continue;
         At.columns.push_back(static_cast<std::int32_t>(row));
-        At.values.push_back(A.values[k]);
+        At.values.push_back(conjugate(A.values[k]));
       }
     }
     At.offsets.push_back(static_cast<std::int64_t>(At.columns.size()));
@@ -116,18 +116,17 @@ class SpmmTransposed : public Backend::Fixture {
   /// Widths with kernels of their own, layouts that are aligned, padded and neither, and the
   /// scalings that take different paths.
   void expect_products(const TestMatrix<T>& A) {
-    const TestMatrix<T> At = explicit_transpose(A);
+    const TestMatrix<T> At = explicit_adjoint(A);
     TransposedWork<Backend> work(this->on(), A);
     const auto expect = [&](Index N, Layout layout, T alpha, T beta) {
       ProductCase<T> product(At, N, layout, alpha, beta);
       work.expect(product, std::to_string(A.rows) + "x" + std::to_string(A.cols) + ", N " +
                                std::to_string(N) + ", left " + std::to_string(layout.left) +
-                               ", alpha " + std::to_string(alpha) + ", beta " +
-                               std::to_string(beta));
+                               ", alpha " + test::text_of(alpha) + ", beta " + test::text_of(beta));
     };
     for (const Index N : {1, 3, 8, 20, 64}) {
       expect(N, {0, 0}, T{1}, T{0});
-      expect(N, {4, 4}, static_cast<T>(-0.7), static_cast<T>(1.3));
+      expect(N, {4, 4}, test::number<T>(-0.7, 0.6), test::number<T>(1.3, -0.4));
       expect(N, {3, 2}, T{2}, T{1});
       if (this->HasFatalFailure()) return;
     }
@@ -171,7 +170,7 @@ TYPED_TEST_P(SpmmTransposed, PowerLaw) {
   using T = typename TypeParam::Scalar;
   const TestMatrix<T> A = test::power_law_matrix<T>(150, 150, 140);
   this->expect_products(A);
-  this->expect_products(explicit_transpose(A));
+  this->expect_products(explicit_adjoint(A));
 }
 
 TYPED_TEST_P(SpmmTransposed, ColumnsWithEqualRows) {
@@ -188,7 +187,7 @@ TYPED_TEST_P(SpmmTransposed, HeavyColumn) {
 TYPED_TEST_P(SpmmTransposed, SameBitsEveryTime) {
   using T = typename TypeParam::Scalar;
   const TestMatrix<T> A = test::power_law_matrix<T>(500, 400, 390);
-  const TestMatrix<T> At = explicit_transpose(A);
+  const TestMatrix<T> At = explicit_adjoint(A);
   TransposedWork<TypeParam> work(this->on(), A);
   for (const Index N : {1, 7, 32}) {
     ProductCase<T> product(At, N, {0, 0}, T{1}, T{0});
@@ -200,7 +199,7 @@ TYPED_TEST_P(SpmmTransposed, SameBitsEveryTime) {
 TYPED_TEST_P(SpmmTransposed, AllocatesInTheFirstProductOnly) {
   using T = typename TypeParam::Scalar;
   const TestMatrix<T> A = test::power_law_matrix<T>(300, 200, 190);
-  const TestMatrix<T> At = explicit_transpose(A);
+  const TestMatrix<T> At = explicit_adjoint(A);
   ProductCase<T> product(At, 16, {0, 0}, T{1}, T{0});
   TransposedWork<TypeParam> work(this->on(), A);
   const auto allocations = [&](const auto& plan) {
@@ -222,8 +221,8 @@ TYPED_TEST_P(SpmmTransposed, IndexedFollowsTheValuesOfA) {
   const TestMatrix<T> A = test::random_matrix<T>(40, 50, 5);
   TestMatrix<T> changed = A;
   std::reverse(changed.values.begin(), changed.values.end());
-  const TestMatrix<T> At = explicit_transpose(A);
-  const TestMatrix<T> changed_t = explicit_transpose(changed);
+  const TestMatrix<T> At = explicit_adjoint(A);
+  const TestMatrix<T> changed_t = explicit_adjoint(changed);
   ProductCase<T> product(At, 8, {0, 0}, T{1}, T{0});
   ProductCase<T> product_changed(changed_t, 8, {0, 0}, T{1}, T{0});
   TransposedWork<TypeParam> work(this->on(), A);
@@ -236,8 +235,8 @@ TYPED_TEST_P(SpmmTransposed, IndexedFollowsTheValuesOfA) {
 TYPED_TEST_P(SpmmTransposed, ZeroAlphaReadsNeitherMatrixNorBlock) {
   using T = typename TypeParam::Scalar;
   TestMatrix<T> A = test::random_matrix<T>(20, 30, 4);
-  const TestMatrix<T> At = explicit_transpose(A);
-  std::fill(A.values.begin(), A.values.end(), std::numeric_limits<T>::quiet_NaN());
+  const TestMatrix<T> At = explicit_adjoint(A);
+  std::fill(A.values.begin(), A.values.end(), test::not_a_number<T>());
   ProductCase<T> scaled(At, 9, {1, 0}, T{0}, T{2});
   ProductCase<T> cleared(At, 9, {0, 0}, T{0}, T{0});
   TransposedWork<TypeParam> work(this->on(), A);

@@ -4,19 +4,20 @@
 namespace heddle {
 namespace {
 
-using Backends = ::testing::Types<test::InDeviceMemory<float>, test::InDeviceMemory<double>>;
+using Backends = ::testing::Types<test::InDeviceMemory<float>, test::InDeviceMemory<double>,
+                                  test::InDeviceMemory<std::complex<double>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, SpmmTransposed, Backends);
 
 template <class T>
 class CudaSpmmTransposed : public test::CudaTest {};
 
-using Scalars = ::testing::Types<float, double>;
+using Scalars = ::testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(CudaSpmmTransposed, Scalars);
 
 TYPED_TEST(CudaSpmmTransposed, PreparedProductsAllocateNothing) {
   using T = TypeParam;
   const TestMatrix<T> A = test::power_law_matrix<T>(300, 200, 190);
-  const TestMatrix<T> At = explicit_transpose(A);
+  const TestMatrix<T> At = explicit_adjoint(A);
   ProductCase<T> product(At, 16, {0, 0}, T{1}, T{0});
   TransposedWork<test::InDeviceMemory<T>> work(this->context(), A);
   for (const auto* plan : {&work.indexed, &work.stored}) {

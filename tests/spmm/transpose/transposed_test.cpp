@@ -22,7 +22,7 @@ TYPED_TEST(HostSpmmTransposed, SameBitsForEveryNumberOfThreads) {
     if (columns.front() > 7) columns.insert(columns.begin(), 7);
     return columns;
   });
-  const TestMatrix<T> At = explicit_transpose(A);
+  const TestMatrix<T> At = explicit_adjoint(A);
   for (const Index N : {1, 7, 32}) {
     ProductCase<T> product(At, N, {0, 0}, T{1}, T{0});
     std::vector<std::vector<T>> results;
@@ -39,7 +39,7 @@ TYPED_TEST(HostSpmmTransposed, SameBitsForEveryNumberOfThreads) {
 TYPED_TEST(HostSpmmTransposed, CountsTrafficAndArithmetic) {
   using T = TypeParam;
   const TestMatrix<T> A = test::random_matrix<T>(30, 40, 5);
-  const TestMatrix<T> At = explicit_transpose(A);
+  const TestMatrix<T> At = explicit_adjoint(A);
   const double nnz = static_cast<double>(A.columns.size());
   const double blocks = 70.0 * 6 * static_cast<double>(sizeof(T));
   const double offsets = 41.0 * 8;

@@ -91,6 +91,8 @@ class CsrmmPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> CsrmmKernel::makers() { return makers_by_values<CsrmmPlan>(); }
+KernelMakers<DeviceSpace> CsrmmKernel::makers() {
+  return makers_by_values<CsrmmKernel, CsrmmPlan>();
+}
 
 }  // namespace heddle::detail::cuda

@@ -38,6 +38,10 @@ __device__ inline void load_four(const double* from, double (&to)[4]) {
   const double2 w = __ldg(reinterpret_cast<const double2*>(from) + 1);
   to[0] = v.x, to[1] = v.y, to[2] = w.x, to[3] = w.y;
 }
+__device__ inline void load_four(const std::complex<double>* from, std::complex<double> (&to)[4]) {
+#pragma unroll
+  for (int u = 0; u < 4; ++u) to[u] = load_value(from, u);
+}
 __device__ inline bool is_aligned(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes == 0;
 }
@@ -99,7 +103,7 @@ struct Walk {
       if (kAll || u < count) {
         if constexpr (!kQuad) j[u] = __ldg(columns + k + u);
         b[u] = load_row<Config::kWidth>(p.B + column, j[u], b_pitch(p));
-        if constexpr (!kQuad) a[u] = __ldg(values + k + u);
+        if constexpr (!kQuad) a[u] = load_value(values, k + u);
       }
     }
     if (kAll && row_end >= k + kUnroll) {
@@ -201,7 +205,7 @@ using Plan = MergePlan<T, V, PathMeasure::nonzeros>;
 
 }  // namespace
 
-KernelMakers<DeviceSpace> MergeKernel::makers() { return makers_by_values<Plan>(); }
+KernelMakers<DeviceSpace> MergeKernel::makers() { return makers_by_values<MergeKernel, Plan>(); }
 
 template <class T>
 Index merge_carries(const MergePath& path, Index N) {
@@ -232,7 +236,8 @@ void launch_merge(CudaContext& context, const SpmmProduct<T>& product,
                              const MergePath&, T*);
 HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
-template Index merge_carries<float>(const MergePath&, Index);
-template Index merge_carries<double>(const MergePath&, Index);
+#define HEDDLE_INSTANTIATE(T) template Index merge_carries<T>(const MergePath&, Index);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

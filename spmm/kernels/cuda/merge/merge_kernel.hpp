@@ -14,7 +14,8 @@ struct MergeKernel {
       .keeps =
           "16 bytes per 16 to 128 nonzeros, carries of 2·N·sizeof(T) per 8 of those, 4·nnz "
           "where all values are exact in single precision",
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

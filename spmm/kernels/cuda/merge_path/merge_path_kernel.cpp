@@ -9,6 +9,8 @@ using Plan = MergePlan<T, V, PathMeasure::rows_and_nonzeros>;
 
 }  // namespace
 
-KernelMakers<DeviceSpace> MergePathKernel::makers() { return makers_by_values<Plan>(); }
+KernelMakers<DeviceSpace> MergePathKernel::makers() {
+  return makers_by_values<MergePathKernel, Plan>();
+}
 
 }  // namespace heddle::detail::cuda

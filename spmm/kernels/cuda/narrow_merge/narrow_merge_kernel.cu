@@ -385,7 +385,7 @@ class NarrowMergePlan : public KernelPlan<T, DeviceSpace> {
 }  // namespace
 
 KernelMakers<DeviceSpace> NarrowMergeKernel::makers() {
-  return makers_by_values<NarrowMergePlan>();
+  return makers_by_values<NarrowMergeKernel, NarrowMergePlan>();
 }
 
 }  // namespace heddle::detail::cuda

@@ -254,6 +254,8 @@ class NodeBlockPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> NodeBlockKernel::makers() { return makers_by_values<NodeBlockPlan>(); }
+KernelMakers<DeviceSpace> NodeBlockKernel::makers() {
+  return makers_by_values<NodeBlockKernel, NodeBlockPlan>();
+}
 
 }  // namespace heddle::detail::cuda

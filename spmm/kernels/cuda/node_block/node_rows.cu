@@ -128,7 +128,7 @@ NodeRows<T, V>::NodeRows(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 }
 
 #define HEDDLE_INSTANTIATE(T, V) template class NodeRows<T, V>;
-HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_STORED_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

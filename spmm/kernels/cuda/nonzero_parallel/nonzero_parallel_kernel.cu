@@ -63,7 +63,8 @@ struct WarpSum {
     for (int i = 0; i < Config::kLoads; ++i) {
 #pragma unroll
       for (int j = 0; j < Config::kWidth; ++j) {
-        result.parts[i][j] = __shfl_sync(kFullWarp, parts[i][j], source);
+        result.parts[i][j] =
+            by_parts(parts[i][j], [&](auto part) { return __shfl_sync(kFullWarp, part, source); });
       }
     }
     return result;
@@ -119,7 +120,7 @@ __global__ __launch_bounds__(Config::kThreads, Config::kBlocks) void nonzero_par
     Sum sum;
     if (lane < count) {
       const T* b = p.B + __ldg(p.A.columns + first + lane) * p.ldb + column;
-      const T a = __ldg(p.A.values + first + lane);
+      const T a = load_value(p.A.values + first, lane);
 #pragma unroll
       for (int i = 0; i < Config::kLoads; ++i) {
         if (column + i * Config::kWidth < p.N) {
@@ -186,8 +187,8 @@ class NonzeroParallelPlan : public KernelPlan<T, DeviceSpace> {
 
   void run(CudaContext& context, const SpmmProduct<T>& product) override {
     constexpr int kMost = 4;
-    if (is_vectorisable(product)) {
-      constexpr int kWidth = kVectorWidth<T>;
+    constexpr int kWidth = kVectorWidth<T>;
+    if (kWidth > 1 && is_vectorisable(product)) {
       launch<NonzeroParallelConfig<kWidth, kMost / kWidth>>(context, product, *path_,
                                                             carries_.data());
     } else {
@@ -206,7 +207,7 @@ class NonzeroParallelPlan : public KernelPlan<T, DeviceSpace> {
 }  // namespace
 
 KernelMakers<DeviceSpace> NonzeroParallelKernel::makers() {
-  return makers_of<NonzeroParallelPlan, DeviceSpace>();
+  return makers_of<NonzeroParallelKernel, NonzeroParallelPlan, DeviceSpace>();
 }
 
 }  // namespace heddle::detail::cuda

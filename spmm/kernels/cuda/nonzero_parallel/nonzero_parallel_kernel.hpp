@@ -16,7 +16,8 @@ struct NonzeroParallelKernel {
       .name = "nonzero_parallel",
       .description = "a nonzero per lane, the lanes of equal rows added by shuffles",
       .keeps = "16 bytes per 16 to 128 nonzeros, carries of N·sizeof(T) per 256 nonzeros",
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

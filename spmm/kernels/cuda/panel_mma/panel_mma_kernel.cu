@@ -293,6 +293,8 @@ class PanelMmaPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> PanelMmaKernel::makers() { return makers_by_values<PanelMmaPlan>(); }
+KernelMakers<DeviceSpace> PanelMmaKernel::makers() {
+  return makers_by_values<PanelMmaKernel, PanelMmaPlan>();
+}
 
 }  // namespace heddle::detail::cuda

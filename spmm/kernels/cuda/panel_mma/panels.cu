@@ -130,7 +130,7 @@ template class Panels<float>;
 template class Panels<double>;
 #define HEDDLE_INSTANTIATE(T, V) \
   template Panels<V>::Panels(CudaContext&, const CsrView<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_STORED_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

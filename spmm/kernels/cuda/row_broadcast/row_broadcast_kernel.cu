@@ -62,7 +62,7 @@ class RowBroadcastPlan : public KernelPlan<T, DeviceSpace> {
 }  // namespace
 
 KernelMakers<DeviceSpace> RowBroadcastKernel::makers() {
-  return makers_of<RowBroadcastPlan, DeviceSpace>();
+  return makers_of<RowBroadcastKernel, RowBroadcastPlan, DeviceSpace>();
 }
 
 }  // namespace heddle::detail::cuda

@@ -87,6 +87,8 @@ class RowCachedPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> RowCachedKernel::makers() { return makers_by_values<RowCachedPlan>(); }
+KernelMakers<DeviceSpace> RowCachedKernel::makers() {
+  return makers_by_values<RowCachedKernel, RowCachedPlan>();
+}
 
 }  // namespace heddle::detail::cuda

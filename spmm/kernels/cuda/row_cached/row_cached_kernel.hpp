@@ -18,7 +18,8 @@ struct RowCachedKernel {
       .name = "row_cached",
       .description = "as row_split, the rows of A read through shared memory",
       .keeps = kNarrowCopy,
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

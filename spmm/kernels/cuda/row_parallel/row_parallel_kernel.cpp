@@ -61,7 +61,7 @@ class RowParallelPlan : public KernelPlan<T, DeviceSpace> {
 }  // namespace
 
 KernelMakers<DeviceSpace> RowParallelKernel::makers() {
-  return makers_by_values<RowParallelPlan>();
+  return makers_by_values<RowParallelKernel, RowParallelPlan>();
 }
 
 }  // namespace heddle::detail::cuda

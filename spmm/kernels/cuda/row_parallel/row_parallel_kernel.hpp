@@ -17,7 +17,8 @@ struct RowParallelKernel {
       .description =
           "several lane groups per row of C, which share its nonzeros; long rows in segments",
       .keeps = kNarrowCopyAndSegments,
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

@@ -78,7 +78,7 @@ LongRows::LongRows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Index
 
 #define HEDDLE_INSTANTIATE(T) \
   template LongRows::LongRows(CudaContext&, const CsrView<T, DeviceSpace>&, Index, Index);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -167,7 +167,9 @@ class RowSplitPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> RowSplitKernel::makers() { return makers_by_values<RowSplitPlan>(); }
+KernelMakers<DeviceSpace> RowSplitKernel::makers() {
+  return makers_by_values<RowSplitKernel, RowSplitPlan>();
+}
 
 template <class Product>
 void launch_row_split(CudaContext& context, const Product& product, int groups, Index most_lanes,
@@ -195,7 +197,7 @@ void launch_row_split(CudaContext& context, const Product& product, int groups, 
                                  const LongRowsView<T>&);                             \
   template void launch_row_split(CudaContext&, const GatheredProduct<T>&, int, Index, \
                                  const LongRowsView<T>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 template void launch_row_split(CudaContext&, const NarrowProduct<SpmmProduct<double>>&, int, Index,
                                const LongRowsView<double>&);
 #undef HEDDLE_INSTANTIATE

@@ -13,7 +13,8 @@ struct RowSplitKernel {
       .name = "row_split",
       .description = "a lane group per row of C, each lane some neighbouring columns",
       .keeps = kNarrowCopy,
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

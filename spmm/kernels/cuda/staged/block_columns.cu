@@ -218,7 +218,7 @@ BlockColumns block_columns(CudaContext& context, const CsrView<T, DeviceSpace>& 
 #define HEDDLE_INSTANTIATE(T)                                                       \
   template BlockColumns block_columns(CudaContext&, const CsrView<T, DeviceSpace>&, \
                                       const RowOrder&, const PieceLimits&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

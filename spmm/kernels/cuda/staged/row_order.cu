@@ -76,7 +76,7 @@ RowOrder order_rows(CudaContext& context, const CsrView<T, DeviceSpace>& A, Inde
 
 #define HEDDLE_INSTANTIATE(T) \
   template RowOrder order_rows(CudaContext&, const CsrView<T, DeviceSpace>&, Index, Index);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

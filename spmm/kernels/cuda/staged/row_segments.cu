@@ -31,7 +31,7 @@ RowSegments::RowSegments(CudaContext& context, const CsrView<T, DeviceSpace>& A,
 
 #define HEDDLE_INSTANTIATE(T) \
   template RowSegments::RowSegments(CudaContext&, const CsrView<T, DeviceSpace>&, Index);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -20,6 +20,9 @@ __device__ inline void load_vector(const double* from, double* to) {
   to[0] = v.x;
   to[1] = v.y;
 }
+__device__ inline void load_vector(const std::complex<double>* from, std::complex<double>* to) {
+  to[0] = load<1>(from)[0];
+}
 
 /// The columns of a thread: kChunks vectors per row.
 template <class T, int kChunks>

@@ -276,10 +276,12 @@ class StagedSegmentsPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> StagedKernel::makers() { return makers_by_values<StagedPlan>(); }
+KernelMakers<DeviceSpace> StagedKernel::makers() {
+  return makers_by_values<StagedKernel, StagedPlan>();
+}
 
 KernelMakers<DeviceSpace> StagedSegmentsKernel::makers() {
-  return makers_by_values<StagedSegmentsPlan>();
+  return makers_by_values<StagedSegmentsKernel, StagedSegmentsPlan>();
 }
 
 }  // namespace heddle::detail::cuda

@@ -22,7 +22,8 @@ struct StagedKernel {
       .keeps =
           "2·sizeof(T) + 2 per distinct column of two rows, 4 per distinct column of a row block; "
           "another such format where narrow and wide blocks are multiplied in single precision",
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 
@@ -38,7 +39,8 @@ struct StagedSegmentsKernel {
       .keeps =
           "as staged, 12 per segment of a row, N·sizeof(T) per segment of a row of more than the "
           "mean length, at least 64 entries",
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<DeviceSpace> makers();
 };
 

@@ -436,6 +436,8 @@ class StagedMmaPlan : public KernelPlan<T, DeviceSpace> {
 
 }  // namespace
 
-KernelMakers<DeviceSpace> StagedMmaKernel::makers() { return makers_by_values<StagedMmaPlan>(); }
+KernelMakers<DeviceSpace> StagedMmaKernel::makers() {
+  return makers_by_values<StagedMmaKernel, StagedMmaPlan>();
+}
 
 }  // namespace heddle::detail::cuda

@@ -243,7 +243,7 @@ TilePieces<V>::TilePieces(CudaContext& context, const CsrView<T, DeviceSpace>& A
 
 #define HEDDLE_INSTANTIATE(T, V) \
   template TilePieces<V>::TilePieces(CudaContext&, const CsrView<T, DeviceSpace>&);
-HEDDLE_FOR_EACH_STORED_VALUE(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_STORED_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

@@ -21,6 +21,8 @@ class ReferencePlan : public KernelPlan<T, HostSpace> {
 
 }  // namespace
 
-KernelMakers<HostSpace> ReferenceKernel::makers() { return makers_of<ReferencePlan, HostSpace>(); }
+KernelMakers<HostSpace> ReferenceKernel::makers() {
+  return makers_of<ReferenceKernel, ReferencePlan, HostSpace>();
+}
 
 }  // namespace heddle::detail

@@ -9,7 +9,8 @@ struct ReferenceKernel {
   static constexpr KernelTraits kTraits = {
       .name = "reference",
       .description = "three loops on one thread, summed in double: for tests",
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<HostSpace> makers();
 };
 

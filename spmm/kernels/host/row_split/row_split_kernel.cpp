@@ -66,6 +66,8 @@ class RowSplitPlan<T> : public KernelPlan<T, HostSpace> {
 
 }  // namespace
 
-KernelMakers<HostSpace> RowSplitKernel::makers() { return makers_of<RowSplitPlan, HostSpace>(); }
+KernelMakers<HostSpace> RowSplitKernel::makers() {
+  return makers_of<RowSplitKernel, RowSplitPlan, HostSpace>();
+}
 
 }  // namespace heddle::detail

@@ -10,7 +10,8 @@ struct RowSplitKernel {
       .name = "row_split",
       .description = "rows dealt to the threads by nonzeros, vectorised over the columns of B",
       .keeps = "about 24 bytes per run of rows, kMaxStripe·sizeof(T) per part of a long row",
-      .epilogue = true};
+      .epilogue = true,
+      .takes_complex = true};
   static KernelMakers<HostSpace> makers();
 };
 
