@@ -46,7 +46,8 @@ struct KernelPrediction {
 };
 
 /// The predictions for the kernels that have a model and apply to A, the fastest first. N columns,
-/// `scalar_bytes` bytes per value. Empty without entries or columns. Uses the features that a plan
+/// `scalar_bytes` bytes per value, 16 of complex numbers. A kernel is predicted for these also if
+/// it takes real matrices only. Empty without entries or columns. Uses the features that a plan
 /// on a GPU computes, and gives the same numbers for the same features and device every time.
 ///
 /// Source: Hidayetoglu et al., tiled SpMM (equations 3, 4 and 6, for blocks by columns in fp32 and

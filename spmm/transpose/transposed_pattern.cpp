@@ -64,7 +64,7 @@ TransposedPattern<HostSpace> transposed_pattern(HostContext& context,
 #define HEDDLE_INSTANTIATE(T)                                            \
   template TransposedPattern<HostSpace> transposed_pattern(HostContext&, \
                                                            const CsrView<T, HostSpace>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

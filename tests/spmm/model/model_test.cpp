@@ -27,6 +27,23 @@ std::map<std::string_view, KernelPrediction> by_name(const MatrixFeatures& A, In
   return all;
 }
 
+// N complex columns have the bytes of 2 N real ones, and twice their products.
+TEST(ProductModel, ComplexProductsTakeFourOperations) {
+  const MatrixFeatures A = features_of({"laplace3d", {40, 40, 40}});
+  for (const char* kernel : {"row_split", "row_parallel", "row_cached", "merge", "staged"}) {
+    for (const Index N : {8, 16, 64}) {
+      auto real = by_name(A, 2 * N, 8);
+      auto complex = by_name(A, N, 16);
+      if (!real.contains(kernel)) continue;
+      const ProductTimes& expected = real[kernel].times;
+      const ProductTimes& times = complex[kernel].times;
+      EXPECT_GT(times.issue, 1.1 * expected.issue) << kernel << N;
+      EXPECT_LT(times.issue, 2 * expected.issue) << kernel << N;
+      EXPECT_NEAR(times.l2 / expected.l2, 1.2, 0.25) << kernel << N;
+    }
+  }
+}
+
 TEST(ReuseCurve, PassesThroughTheFeaturesAndGrows) {
   const MatrixFeatures A = features_of({"stencil27", {20, 20, 20}});
   const detail::ReuseCurve curve(A);

@@ -109,6 +109,30 @@ TEST(SelectKernel, BoxesOfAGridAreStaged) {
   EXPECT_NE(choose_by_features(stencil, 16, 8).kernel, "staged");
 }
 
+// With these features, real matrices go to node blocks, panels, staged rows and the merge path.
+TEST(SelectKernel, ComplexMatricesGoToKernelsThatTakeThem) {
+  const auto takes_complex = [](std::string_view name) {
+    return cuda_kernel_table().find(name)->traits.takes_complex;
+  };
+  for (const double variation : {0.05, 1.5, 8.0}) {
+    for (const double reuse : {1.0, 2.6, 4.5}) {
+      for (const Index N : {1, 4, 8, 16, 64}) {
+        MatrixFeatures features = matrix(30, variation, reuse);
+        features.reuse_grid = 3 * reuse;
+        features.node_size = 3;
+        features.node_fill = 1;
+        constexpr std::size_t kBytes = sizeof(std::complex<double>);
+        const auto names = contenders(features, N, kBytes, {});
+        EXPECT_FALSE(names.empty());
+        EXPECT_TRUE(std::all_of(names.begin(), names.end(), takes_complex));
+        EXPECT_TRUE(takes_complex(choose_by_model(features, N, kBytes, {}).kernel));
+        EXPECT_TRUE(takes_complex(choose_by_features(features, N, kBytes).kernel));
+        EXPECT_TRUE(takes_complex(choose_by_row_mean(features).kernel));
+      }
+    }
+  }
+}
+
 TEST(SelectKernel, ContendersAreDistinctWithinTheErrorAndBeginWithTheChoice) {
   for (const double variation : {0.0, 1.5, 8.0}) {
     for (const double reuse : {1.0, 2.5, 5.0}) {

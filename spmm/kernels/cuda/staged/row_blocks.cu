@@ -1,5 +1,6 @@
 #include <cub/block/block_reduce.cuh>
 #include <heddle/linalg/context/cuda_check.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/dispatch.hpp>
 #include <heddle/spmm/kernels/cuda/narrow_values.hpp>
@@ -79,8 +80,9 @@ void RowBlocks<V>::set_targets(CudaContext& context, const std::int32_t* targets
   check_launch();
 }
 
-template class RowBlocks<float>;
-template class RowBlocks<double>;
+#define HEDDLE_INSTANTIATE(V) template class RowBlocks<V>;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 #define HEDDLE_INSTANTIATE(T, V)                                                 \
   template RowBlocks<V>::RowBlocks(CudaContext&, const CsrView<T, DeviceSpace>&, \
                                    const PieceLimits&);
