@@ -34,7 +34,7 @@ __global__ __launch_bounds__(kThreads) void add_parts_kernel(SpmmProduct<T> p, c
     __syncthreads();
     if (group < half) add(sums[group + half][lane], sums[group][lane]);
   }
-  if (group == 0 && column < p.N) finish(p, split.row, column, sums[0][lane]);
+  if (group == 0 && column < p.N) finish(p, split.row, column, Lane<T, 1>{sums[0][lane]});
 }
 
 }  // namespace

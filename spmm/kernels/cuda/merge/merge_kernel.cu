@@ -103,7 +103,7 @@ struct Walk {
       if (kAll || u < count) {
         if constexpr (!kQuad) j[u] = __ldg(columns + k + u);
         b[u] = load_row<Config::kWidth>(p.B + column, j[u], b_pitch(p));
-        if constexpr (!kQuad) a[u] = load_value(values, k + u);
+        if constexpr (!kQuad) a[u] = load_value(values + k, u);
       }
     }
     if (kAll && row_end >= k + kUnroll) {
