@@ -35,8 +35,9 @@ struct SpmmEpilogue {
   BlockView<T, Space> Y = {};       ///< the block Y
 };
 
-/// How a plan multiplies by Aᵀ. The data that this needs is built at the first such product (on a
-/// GPU, the host builds it). A plan without such a product never builds it.
+/// How a plan multiplies by Aᴴ, which is Aᵀ but for the conjugates of a complex A. On the host,
+/// complex matrices are always `stored`. The data that this needs is built at the first such
+/// product (on a GPU, the host builds it). A plan without such a product never builds it.
 enum class SpmmTranspose {
   /// Stores the pattern of Aᵀ and, for each entry, its position among A's values, in 8·nnz +
   /// 8·(cols + 1) bytes. The values are not copied, so products use A's current values even if
@@ -107,7 +108,7 @@ class SpmmPlan<T, HostContext> {
   void multiply(HostContext& context, T alpha, ConstBlockView<T, HostSpace> B,
                 const SpmmEpilogue<T, HostSpace>& epilogue, BlockView<T, HostSpace> C) const;
 
-  /// C = α Aᵀ B + β C with B rows×N and C cols×N. It behaves as `multiply`, with two differences:
+  /// C = α Aᴴ B + β C with B rows×N and C cols×N. It behaves as `multiply`, with two differences:
   /// the first call allocates what `SpmmTranspose` describes, and indexed products move 4·nnz bytes
   /// more. Throws `InvalidArgument` if shapes do not fit, and at the first call if Aᵀ has more
   /// columns or (if indexed) more entries than 32-bit indices can address.
@@ -167,7 +168,7 @@ class SpmmPlan<T, CudaContext> {
   /// `prepare` for `multiply_transposed`, which calls it for a new N.
   void prepare_transposed(CudaContext& context, Index N) const;
 
-  /// C = α Aᵀ B + β C with B rows×N and C cols×N. It behaves as `multiply`, but indexed products
+  /// C = α Aᴴ B + β C with B rows×N and C cols×N. It behaves as `multiply`, but indexed products
   /// move 4·nnz bytes more. Throws `InvalidArgument` if shapes do not fit, and at the first call if
   /// Aᵀ has more columns or (if indexed) more entries than 32-bit indices can address.
   void multiply_transposed(CudaContext& context, T alpha, ConstBlockView<T, DeviceSpace> B, T beta,

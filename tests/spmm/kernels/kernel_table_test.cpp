@@ -28,6 +28,25 @@ void expect_distinct_names(const detail::KernelTable<Space>& table) {
   for (const std::string_view way : spmm_choices()) EXPECT_EQ(table.find(way), nullptr) << way;
 }
 
+/// A build without the backend has no makers.
+template <class Space>
+void expect_makers_of_traits(const detail::KernelTable<Space>& table) {
+  using Complex = std::complex<double>;
+  for (const auto& row : table.rows()) {
+    const bool any = std::get<detail::MakeKernel<double, Space>>(row.makers) != nullptr;
+    const bool complex = std::get<detail::MakeKernel<Complex, Space>>(row.makers) != nullptr;
+    EXPECT_EQ(complex, any && row.template takes<Complex>()) << row.traits.name;
+    EXPECT_TRUE(row.template takes<double>()) << row.traits.name;
+  }
+}
+
+TEST(KernelTable, ComplexMatricesHaveTheMakersThatTheTraitsSay) {
+  expect_makers_of_traits(detail::host_kernel_table());
+  expect_makers_of_traits(detail::cuda_kernel_table());
+  EXPECT_TRUE(detail::cuda_kernel_table().find("row_split")->takes<std::complex<double>>());
+  EXPECT_FALSE(detail::cuda_kernel_table().find("panel_mma")->takes<std::complex<double>>());
+}
+
 TEST(KernelTable, NamesAreOneToOne) {
   expect_distinct_names(detail::host_kernel_table());
   expect_distinct_names(detail::cuda_kernel_table());
@@ -60,7 +79,7 @@ TEST(KernelTable, RefusesANameThatIsTaken) {
 
 template <class T>
 class RegisteredKernel : public testing::Test {};
-using Scalars = testing::Types<float, double>;
+using Scalars = testing::Types<float, double, std::complex<double>>;
 TYPED_TEST_SUITE(RegisteredKernel, Scalars);
 
 TYPED_TEST(RegisteredKernel, IsChosenByItsName) {
@@ -74,7 +93,7 @@ TYPED_TEST(RegisteredKernel, IsChosenByItsName) {
   const SpmmPlan<T, HostContext> plan(context, A.view(), {"row_by_row"});
   EXPECT_EQ(plan.kernel(3), "row_by_row");
   EXPECT_EQ(plan.reason(3), "row_by_row was asked for");
-  ProductCase<T> product(A, 3, {1, 2}, static_cast<T>(-0.7), static_cast<T>(1.3));
+  ProductCase<T> product(A, 3, {1, 2}, test::number<T>(-0.7, 0.6), test::number<T>(1.3, -0.4));
   const int before = test::row_by_row_products();
   product.expect(product.on_host(context, plan), "row_by_row");
   EXPECT_EQ(test::row_by_row_products(), before + 1);

@@ -368,8 +368,6 @@ TEST_F(SpmmCudaOfComplexMatrices, KernelsOfRealMatricesAreRefusedAndNeverChosen)
   const DeviceMatrix<T> device(context(), test::node_block_matrix<T>(3000, 4));
   std::vector<std::string> refused;
   for (const auto& row : detail::cuda_kernel_table().rows()) {
-    const auto make = std::get<detail::MakeKernel<T, DeviceSpace>>(row.makers);
-    EXPECT_EQ(row.takes<T>(), make != nullptr) << row.traits.name;
     if (row.takes<T>()) continue;
     const std::string name(row.traits.name);
     refused.push_back(name);
