@@ -65,10 +65,10 @@ HostCsrMatrix<Wide<T>> on_host(HostContext& host, HostContext&, const CsrView<T,
   return A.rows == 0 ? HostCsrMatrix<Wide<T>>() : convert<Wide<T>>(host, A);
 }
 template <Scalar T>
-HostCsrMatrix<double> on_host(HostContext& host, CudaContext& context,
-                              const CsrView<T, DeviceSpace>& A) {
+HostCsrMatrix<Wide<T>> on_host(HostContext& host, CudaContext& context,
+                               const CsrView<T, DeviceSpace>& A) {
   if (A.rows == 0) return {};
-  return convert<double>(host, fetch(context, host, A).view());
+  return convert<Wide<T>>(host, fetch(context, host, A).view());
 }
 
 }  // namespace heddle::detail

@@ -31,11 +31,29 @@ ComplexMatrix small(const std::vector<Complex>& values) {
   return {3, 3, offsets, columns, kept.emplace_back(values)};
 }
 
+/// The block that fill(context, X) makes of X.
+template <class Fill>
+ComplexBlock filled_block(Index rows, Index columns, const Fill& fill) {
+  const auto context = std::make_shared<HostContext>(1);
+  MultiVector<Complex, HostSpace> X(*context, rows, columns);
+  fill(*context, X.view());
+  return {std::move(X), context};
+}
+
 ComplexBlock random_block(Index rows, Index columns, std::uint64_t seed) {
-  HostContext context(1);
-  MultiVector<Complex, HostSpace> X(context, rows, columns);
-  fill_random<Complex>(context, seed, 0, X.view());
-  return ComplexBlock(std::move(X));
+  return filled_block(rows, columns, [&](HostContext& context, BlockView<Complex, HostSpace> X) {
+    fill_random<Complex>(context, seed, 0, X);
+  });
+}
+
+/// The block whose entries are entry(i, j).
+template <class Entry>
+ComplexBlock block_of(Index rows, Index columns, const Entry& entry) {
+  return filled_block(rows, columns, [&](HostContext&, BlockView<Complex, HostSpace> X) {
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < columns; ++j) X(i, j) = entry(i, j);
+    }
+  });
 }
 
 Dense dense(const ComplexBlock& X) {
@@ -128,16 +146,9 @@ TEST(ComplexSolve, ConstraintsAndGuesses) {
   const ComplexMatrix A = generated("random_flux3d", {6, 5, 4});
   const Dense whole = test::to_dense(A.view());
   const Eigen::SelfAdjointEigenSolver<Dense> exact(whole);
-  MultiVector<Complex, HostSpace> lowest = [&] {
-    HostContext context(1);
-    return MultiVector<Complex, HostSpace>(context, 120, 2);
-  }();
-  for (Index i = 0; i < 120; ++i) {
-    for (Index j = 0; j < 2; ++j) lowest.view()(i, j) = exact.eigenvectors()(i, j);
-  }
-  const ComplexProblem problem{.A = A,
-                               .constraints = ComplexBlock(std::move(lowest)),
-                               .initial_guess = random_block(120, 3, 4)};
+  const auto lowest = [&](Index i, Index j) { return exact.eigenvectors()(i, j); };
+  const ComplexProblem problem{
+      .A = A, .constraints = block_of(120, 2, lowest), .initial_guess = random_block(120, 3, 4)};
   const Solution solution = solve(problem, {.nev = 3});
   ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
   EXPECT_EQ(solution.method, "lobpcg");
@@ -176,21 +187,17 @@ TEST(ComplexSolve, SystemsWithRowsThatPenaltiesHold) {
   for (const double penalty : {1e6, 1e12, 1e20}) {
     std::vector<Complex> values(lattice.view().values, lattice.view().values + lattice.nnz());
     const auto view = lattice.view();
-    MultiVector<Complex, HostSpace> rhs = [] {
-      HostContext context(1);
-      return MultiVector<Complex, HostSpace>(context, 132, 1);
-    }();
-    for (Index i = 0; i < 132; ++i) rhs.view()(i, 0) = 0;
     const Complex held = std::polar(1.0, 0.7);
     for (const Index i : {5, 70}) {
       for (Index k = view.row_offsets[i]; k < view.row_offsets[i + 1]; ++k) {
         if (view.columns[k] == i) values[static_cast<std::size_t>(k)] += penalty;
       }
-      rhs.view()(i, 0) = penalty * held;
     }
+    const ComplexBlock rhs = block_of(
+        132, 1, [&](Index i, Index) { return i == 5 || i == 70 ? penalty * held : Complex{}; });
     const ComplexMatrix A(132, 132, std::span(view.row_offsets, 133),
                           std::span(view.columns, values.size()), std::span(values));
-    const Solution solution = solve({.A = A, .rhs = ComplexBlock(std::move(rhs))}, {});
+    const Solution solution = solve({.A = A, .rhs = rhs}, {});
     ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
     // x = held e_H to within 1/penalty, so that A_FF x_F = -A_FH x_H.
     Dense reduced = free;
