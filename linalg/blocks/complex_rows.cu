@@ -23,24 +23,11 @@ struct ComplexRowScaled {
   }
 };
 
-/// 1/z by Smith's algorithm, which neither overflows nor underflows where |z|² does.
 template <class T>
 struct ComplexReciprocal {
   const T* data;
   Index ld;
-  __device__ T operator()(Index i, int c) const {
-    using Real = RealOf<T>;
-    const Real re = data[i * ld + c].real();
-    const Real im = data[i * ld + c].imag();
-    if (fabs(re) >= fabs(im)) {
-      const Real ratio = im / re;
-      const Real size = 1 / (re + im * ratio);
-      return {size, -ratio * size};
-    }
-    const Real ratio = re / im;
-    const Real size = 1 / (re * ratio + im);
-    return {ratio * size, -size};
-  }
+  __device__ T operator()(Index i, int c) const { return reciprocal(data[i * ld + c]); }
 };
 
 }  // namespace

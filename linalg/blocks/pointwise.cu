@@ -44,7 +44,12 @@ struct Scaled {
   Index ld;
   const double* factors;
   __device__ U operator()(Index i, int c) const {
-    return static_cast<U>(static_cast<double>(data[i * ld + c]) * factors[c]);
+    const T x = data[i * ld + c];
+    if constexpr (kComplex<T>) {
+      return {x.real() * factors[c], x.imag() * factors[c]};
+    } else {
+      return static_cast<U>(static_cast<double>(x) * factors[c]);
+    }
   }
 };
 
@@ -232,6 +237,7 @@ HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
   template void convert(CudaContext&, ConstBlockView<T, DeviceSpace>, \
                         ConstSmallView<double, DeviceSpace>, BlockView<U, DeviceSpace>);
 HEDDLE_FOR_EACH_CONVERSION(HEDDLE_INSTANTIATE)
+HEDDLE_INSTANTIATE(std::complex<double>, std::complex<double>)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T, V)                                                          \

@@ -28,6 +28,25 @@ __device__ double magnitude(T x) {
   }
 }
 
+/// 1/x. Of a complex x by Smith's algorithm, which neither overflows nor underflows where |x|² does.
+template <Scalar T>
+__device__ T reciprocal(T x) {
+  if constexpr (kComplex<T>) {
+    const RealOf<T> re = x.real();
+    const RealOf<T> im = x.imag();
+    if (fabs(re) >= fabs(im)) {
+      const RealOf<T> ratio = im / re;
+      const RealOf<T> scale = 1 / (re + im * ratio);
+      return {scale, -ratio * scale};
+    }
+    const RealOf<T> ratio = re / im;
+    const RealOf<T> scale = 1 / (re * ratio + im);
+    return {ratio * scale, -scale};
+  } else {
+    return 1 / x;
+  }
+}
+
 /// Rows divided into slabs: contiguous ranges of equal height, of which the last may be lower, one
 /// per thread block. A sum over rows is computed as one sum per slab, added in the order of the
 /// slabs. The slabs depend on the number of rows and on the device's size alone, so a sum has the

@@ -36,7 +36,9 @@ std::unique_ptr<detail::InverseFactor<T, CudaContext>> make_factor(CudaContext& 
                                                                    CsrView<T, DeviceSpace> B,
                                                                    double max_bytes,
                                                                    FactorLibrary library) {
-  if (is_cudss(library)) {
+  if constexpr (kComplex<T>) {
+    if (is_cudss(library)) throw InvalidArgument("cuDSS factors real matrices only");
+  } else if (is_cudss(library)) {
     return std::make_unique<detail::CudssInverse<T>>(context, A, B, max_bytes,
                                                      library == FactorLibrary::cudss_deterministic);
   }

@@ -51,7 +51,7 @@ __global__ void reorder_kernel(CsrView<T, DeviceSpace> A, bool lower, const std:
       columns[offsets[k] + e] = A.columns[from];
       values[offsets[k] + e] = A.values[from];
     }
-    if (lane_index() == 0) inverse_diagonal[k] = 1 / A.values[lower ? last : begin];
+    if (lane_index() == 0) inverse_diagonal[k] = reciprocal(A.values[lower ? last : begin]);
   }
 }
 
@@ -112,7 +112,7 @@ LevelOrder<T, DeviceSpace> order_by_levels(CudaContext& context, CsrView<T, Devi
                                                       Triangle);                             \
   template LevelOrder<T, DeviceSpace> order_by_levels(CudaContext&, CsrView<T, DeviceSpace>, \
                                                       Triangle);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

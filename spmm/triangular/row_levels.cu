@@ -131,7 +131,7 @@ std::optional<RowLevels> row_levels(CudaContext& context, const CsrView<T, Devic
 #define HEDDLE_INSTANTIATE(T)                                                                \
   template std::optional<RowLevels> row_levels(CudaContext&, const CsrView<T, DeviceSpace>&, \
                                                Triangle);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

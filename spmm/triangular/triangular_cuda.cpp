@@ -72,7 +72,7 @@ Index TriangularPlan<T, CudaContext>::levels() const noexcept {
 }
 
 #define HEDDLE_INSTANTIATE(T) template class TriangularPlan<T, CudaContext>;
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

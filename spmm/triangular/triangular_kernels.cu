@@ -37,7 +37,7 @@ class RowTeam {
     values_ = s.entries.values + begin;
     length_ = static_cast<int>(s.entries.row_offsets[position + 1] - begin);
     row_ = __ldg(s.rows + position);
-    inverse_ = __ldg(s.inverse_diagonal + position);
+    inverse_ = load_value(s.inverse_diagonal, static_cast<int>(position));
     if (stores()) right_ = *reinterpret_cast<const Columns*>(s.X + row_ * s.ldx + first_column());
     take_entry();
   }
@@ -70,7 +70,8 @@ class RowTeam {
       for (int u = 0; u < kUnroll; ++u) {
         const int k = first + u * Config::kGroups + group();
         const std::int32_t column = __shfl_sync(mask(), column_, k, Config::kTeam);
-        const T value = __shfl_sync(mask(), value_, k, Config::kTeam);
+        const T value = by_parts(
+            value_, [&](auto part) { return __shfl_sync(mask(), part, k, Config::kTeam); });
         if (k < count && has_columns()) {
           a[u] = value;
           b[u] = *reinterpret_cast<const Columns*>(s_.Y + column * s_.ldy + first_column());
@@ -92,13 +93,16 @@ class RowTeam {
     for (int step = Config::kGroups / 2; step > 0; step /= 2) {
 #pragma unroll
       for (int i = 0; i < Config::kWidth; ++i) {
-        sum_[i] += __shfl_down_sync(mask(), sum_[i], step * Config::kLanes, Config::kTeam);
+        const auto from_lane = [&](auto part) {
+          return __shfl_down_sync(mask(), part, step * Config::kLanes, Config::kTeam);
+        };
+        add(by_parts(sum_[i], from_lane), sum_[i]);
       }
     }
     if (stores()) {
       Columns y;
 #pragma unroll
-      for (int i = 0; i < Config::kWidth; ++i) y[i] = inverse_ * (right_[i] - sum_[i]);
+      for (int i = 0; i < Config::kWidth; ++i) y[i] = product(inverse_, right_[i] - sum_[i]);
       *reinterpret_cast<Columns*>(s_.Y + row_ * s_.ldy + first_column()) = y;
     }
     solved_ = true;
@@ -118,7 +122,7 @@ class RowTeam {
     waits_ = k < length_;
     if (!waits_) return;
     column_ = __ldg(columns_ + k);
-    value_ = __ldg(values_ + k);
+    value_ = load_value(values_, k);
   }
 
   const Substitution<T>& s_;
@@ -243,7 +247,7 @@ int threads_of_row(const Substitution<T>& substitution) {
   template void launch_by_flags(CudaContext&, const Substitution<T>&, RowFlags&);                  \
   template void launch_by_levels(CudaContext&, const Substitution<T>&, const std::vector<Index>&); \
   template int threads_of_row(const Substitution<T>&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail::cuda

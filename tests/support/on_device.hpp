@@ -48,8 +48,18 @@ class Mirror {
   void add(const ConstBlockView<T, HostSpace>& X) {
     if (!X.empty()) add(X.data(), (X.rows() - 1) * X.ld() + X.cols());
   }
-  void add(const ConstSmallView<double, HostSpace>& A) {
+  template <WideScalar W>
+  void add(const ConstSmallView<W, HostSpace>& A) {
     if (A.rows > 0 && A.cols > 0) add(A.data, (A.cols - 1) * A.ld + A.rows);
+  }
+
+  template <class T>
+  void add(const BlockView<T, HostSpace>& X) {
+    add(ConstBlockView<T, HostSpace>(X));
+  }
+  template <WideScalar W>
+  void add(const SmallView<W, HostSpace>& A) {
+    add(ConstSmallView<W, HostSpace>(A));
   }
 
   void upload() {
@@ -70,10 +80,12 @@ class Mirror {
   BlockView<T, DeviceSpace> device(const BlockView<T, HostSpace>& X) const {
     return {at(X.data()), X.rows(), X.cols(), X.ld()};
   }
-  ConstSmallView<double, DeviceSpace> device(const ConstSmallView<double, HostSpace>& A) const {
+  template <WideScalar W>
+  ConstSmallView<W, DeviceSpace> device(const ConstSmallView<W, HostSpace>& A) const {
     return {at(A.data), A.rows, A.cols, A.ld};
   }
-  SmallView<double, DeviceSpace> device(const SmallView<double, HostSpace>& A) const {
+  template <WideScalar W>
+  SmallView<W, DeviceSpace> device(const SmallView<W, HostSpace>& A) const {
     return {at(A.data), A.rows, A.cols, A.ld};
   }
 
@@ -150,15 +162,15 @@ void fill_random(OnDevice on, std::uint64_t seed, std::uint64_t stream, BlockVie
 
 template <Scalar T>
 void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<double, HostSpace> G) {
+          SmallView<Wide<T>, HostSpace> G) {
   mirrored(
       on, [](CudaContext& c, auto x, auto y, auto g) { heddle::gram<T>(c, x, y, g); }, X, Y, G);
 }
 
 template <Scalar T>
 void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpace> Y,
-          SmallView<double, HostSpace> G, ConstBlockView<T, HostSpace> Z,
-          SmallView<double, HostSpace> H) {
+          SmallView<Wide<T>, HostSpace> G, ConstBlockView<T, HostSpace> Z,
+          SmallView<Wide<T>, HostSpace> H) {
   mirrored(
       on,
       [](CudaContext& c, auto x, auto y, auto g, auto z, auto h) {
@@ -169,7 +181,7 @@ void gram(OnDevice on, ConstBlockView<T, HostSpace> X, ConstBlockView<T, HostSpa
 
 template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
+              ConstSmallView<Wide<T>, HostSpace> C, double beta, BlockView<T, HostSpace> Y) {
   mirrored(
       on,
       [&](CudaContext& context, auto x, auto c, auto y) {
@@ -180,7 +192,7 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 
 template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
+              ConstSmallView<Wide<T>, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
               BlockView<T, HostSpace> Y) {
   mirrored(
       on,
@@ -192,7 +204,7 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 
 template <Scalar T>
 void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
-              ConstSmallView<double, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
+              ConstSmallView<Wide<T>, HostSpace> C, double beta, BlockView<T, HostSpace> Y,
               SmallView<double, HostSpace> norms) {
   mirrored(
       on,
@@ -204,7 +216,7 @@ void multiply(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
 
 template <Scalar T>
 void multiply_and_copy(OnDevice on, ConstBlockView<T, HostSpace> X,
-                       ConstSmallView<double, HostSpace> C, BlockView<T, HostSpace> Y,
+                       ConstSmallView<Wide<T>, HostSpace> C, BlockView<T, HostSpace> Y,
                        BlockView<T, HostSpace> Z) {
   mirrored(
       on,
@@ -216,9 +228,9 @@ void multiply_and_copy(OnDevice on, ConstBlockView<T, HostSpace> X,
 
 template <Scalar T>
 void multiply_gram(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X,
-                   ConstSmallView<double, HostSpace> C, double beta, ConstBlockView<T, HostSpace> W,
-                   BlockView<T, HostSpace> Y, ConstBlockView<T, HostSpace> Z,
-                   SmallView<double, HostSpace> G) {
+                   ConstSmallView<Wide<T>, HostSpace> C, double beta,
+                   ConstBlockView<T, HostSpace> W, BlockView<T, HostSpace> Y,
+                   ConstBlockView<T, HostSpace> Z, SmallView<Wide<T>, HostSpace> G) {
   mirrored(
       on,
       [&](CudaContext& context, auto x, auto c, auto w, auto y, auto z, auto g) {
@@ -239,6 +251,21 @@ void weighted_squares(OnDevice on, ConstBlockView<T, HostSpace> weights,
   mirrored(
       on, [](CudaContext& c, auto w, auto x, auto s) { heddle::weighted_squares<T>(c, w, x, s); },
       weights, X, sums);
+}
+
+template <Scalar T>
+void axpby(OnDevice on, double alpha, ConstBlockView<T, HostSpace> X, double beta,
+           BlockView<T, HostSpace> Y) {
+  mirrored(
+      on, [&](CudaContext& c, auto x, auto y) { heddle::axpby<T>(c, alpha, x, beta, y); }, X, Y);
+}
+
+template <Scalar T>
+void scale_rows(OnDevice on, ConstBlockView<T, HostSpace> factors, ConstBlockView<T, HostSpace> X,
+                BlockView<T, HostSpace> Y) {
+  mirrored(
+      on, [](CudaContext& c, auto f, auto x, auto y) { heddle::scale_rows<T>(c, f, x, y); },
+      factors, X, Y);
 }
 
 template <Scalar T>
@@ -282,18 +309,18 @@ void residual(OnDevice on, ConstBlockView<T, HostSpace> AX, ConstBlockView<T, Ho
       AX, BX, theta, R, norms);
 }
 
-inline void cholesky_qr_coefficients(OnDevice on, ConstSmallView<double, HostSpace> G,
-                                     SmallView<double, HostSpace> M,
-                                     SmallView<double, HostSpace> status) {
+template <class ConstSmall, class Small>
+void cholesky_qr_coefficients(OnDevice on, ConstSmall G, Small M,
+                              SmallView<double, HostSpace> status) {
   mirrored(
       on,
       [](CudaContext& c, auto g, auto m, auto s) { heddle::cholesky_qr_coefficients(c, g, m, s); },
       G, M, status);
 }
 
-inline void small_multiply(OnDevice on, double alpha, ConstSmallView<double, HostSpace> A,
-                           bool transpose_a, ConstSmallView<double, HostSpace> B, bool transpose_b,
-                           double beta, SmallView<double, HostSpace> C) {
+template <class ConstSmall, class Small>
+void small_multiply(OnDevice on, double alpha, ConstSmall A, bool transpose_a, ConstSmall B,
+                    bool transpose_b, double beta, Small C) {
   mirrored(
       on,
       [&](CudaContext& context, auto a, auto b, auto c) {

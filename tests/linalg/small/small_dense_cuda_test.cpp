@@ -119,7 +119,7 @@ RandomSmall with_eigenvalues(const std::vector<double>& wanted) {
 }
 
 TEST_F(CudaSmallDense, EigenproblemsAreSolvedOnBothSidesOfTheLeastOrder) {
-  const Index least = detail::DeviceEigensolver::kLeastOrder;
+  const Index least = detail::DeviceEigensolver<double>::kLeastOrder;
   DenseEigensolver solver(context(), 400);
   for (const Index m : {Index{1}, least - 1, least, Index{257}, Index{400}}) {
     std::vector<double> wanted;  // with clusters
@@ -151,7 +151,7 @@ TEST_F(CudaSmallDense, EigenproblemsAreSolvedOnBothSidesOfTheLeastOrder) {
 }
 
 TEST_F(CudaSmallDense, EigenproblemsThatAreNotFiniteFail) {
-  const Index m = detail::DeviceEigensolver::kLeastOrder;
+  const Index m = detail::DeviceEigensolver<double>::kLeastOrder;
   DenseEigensolver solver(context(), m);
   RandomSmall H(m, m, 1), theta(m, 1, 2), Z(m, m, 3);
   H.view()(m - 1, 0) = std::numeric_limits<double>::quiet_NaN();
