@@ -141,7 +141,7 @@ class PlacedProblem {
   }
 
   /// (A − σB)⁻¹ for any σ, of whole matrices.
-  IndefiniteInverse<RealOf<T>, Ctx>& indefinite_inverse(const Ctx& context, FactorLibrary library) {
+  IndefiniteInverse<T, Ctx>& indefinite_inverse(const Ctx& context, FactorLibrary library) {
     if (!indefinite_inverse_) {
       const PlacedMatrix<T, Ctx>& A = whole_A_ ? whole_A_ : A_;
       const PlacedMatrix<T, Ctx>& B = whole_A_ ? whole_B_ : B_;
@@ -341,7 +341,7 @@ class PlacedProblem {
   MultiVector<T, Space> null_vectors_;
   std::unique_ptr<LinearOperator<T, Ctx>> B_inverse_;      // B⁻¹ for block Lanczos
   std::optional<ShiftedInverse<T, Ctx>> shifted_inverse_;  // (A − σB)⁻¹ for block Lanczos
-  std::optional<IndefiniteInverse<RealOf<T>, Ctx>> indefinite_inverse_;  // made when needed
+  std::optional<IndefiniteInverse<T, Ctx>> indefinite_inverse_;  // made when needed
   bool inner_solves_ = false;  // whether B_inverse_ is an InverseOperator
   std::unique_ptr<OperatorPreconditioner<T, Ctx>> own_preconditioner_;  // that of the problem
   std::unique_ptr<PreconditionerSchedule<T, Ctx>> schedule_;            // null: none was made

@@ -15,7 +15,6 @@ constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 std::string uncountable_reason(const Facts& facts) {
   const std::string_view part = callable_part(facts);
   if (!part.empty()) return fmt::format("{} is a callable, which cannot be factored", part);
-  if (facts.complex) return "factors that count eigenvalues are those of real matrices";
   if (facts.processes == 1) return {};
   return "several processes or GPUs hold the matrices, so that none is factored";
 }

@@ -84,8 +84,9 @@ double operations_of_filter(const Facts& facts, double norm, const RealInterval&
   constexpr double kDegree = 6;
   const double width = std::min(interval.upper, norm) - std::max(interval.lower, -norm);
   const double degree = std::clamp(kDegree * norm / std::max(width, 1e-300), 1.0, 8192.0);
+  const double of_number = facts.complex ? 4 : 1;  // operations in units of a real number's
   const double per_product =
-      6 * static_cast<double>(facts.A.nnz) + 20 * static_cast<double>(facts.order());
+      of_number * (6 * static_cast<double>(facts.A.nnz) + 20 * static_cast<double>(facts.order()));
   return kColumnsPerPair * degree * per_product;
 }
 

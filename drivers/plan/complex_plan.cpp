@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <heddle/drivers/inspect/matrix_checks.hpp>
+#include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
 #include <heddle/drivers/plan/complex_plan.hpp>
 #include <heddle/drivers/plan/details.hpp>
@@ -36,8 +37,6 @@ void check_asked(const Machine& machine, const ComplexProblem& problem, const Re
              "positions of nodes serve preconditioners of");
   check_part(ProblemPart::near_null, problem.near_null.cols() > 0,
              "near null vectors serve preconditioners of");
-  if (request.sigma) refuse("sigma", "pairs nearest to a number are found for");
-  if (request.interval) refuse("interval", "all pairs of an interval are found for");
   if (request.precision != Precision::full) refuse("precision", "single and mixed are there for");
   if (asks_for_lower(request.preconditioner.precision)) {
     refuse("preconditioner.precision", "lower precision is there for");
@@ -76,12 +75,21 @@ Facts facts_about(HostContext& host, const Machine& machine, const ComplexProble
   return facts;
 }
 
-FactorCost factor_cost(HostContext& host, const ComplexProblem& problem) {
-  const CsrView<Complex, HostSpace> B =
-      problem.B ? problem.B->view() : CsrView<Complex, HostSpace>{};
+/// The cost of a factor of A − σB that counts pairs.
+FactorCost indefinite_cost(HostContext& host, const ComplexProblem& problem) {
+  const auto B = problem.B ? problem.B->view() : CsrView<Complex, HostSpace>{};
+  return indefinite_factor_cost<Complex>(host, problem.A.view(), B);
+}
+
+InverseEstimate inverse_estimate(HostContext& host, const ComplexProblem& problem,
+                                 const Facts& facts, const Request& request) {
+  const double per_row = static_cast<double>(facts.A.nnz) / static_cast<double>(facts.order());
+  const double norm = problem.A.largest() * per_row;
+  if (request.interval) return {indefinite_cost(host, problem), norm};
+  const auto B = problem.B ? problem.B->view() : CsrView<Complex, HostSpace>{};
   FactorCost cost = estimated_factor_cost<Complex>(host, problem.A.view(), B);
   cost.operations *= 4;  // real ones
-  return cost;
+  return {cost, norm};
 }
 
 }  // namespace
@@ -92,9 +100,8 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProb
   const Request request = with_pairs(asked, problem.rhs.cols() > 0);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request), .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;
-  MethodChoice choice = choose_method(request, facts, [&] {
-    return InverseEstimate{factor_cost(host, problem), problem.A.largest()};
-  });
+  MethodChoice choice = choose_method(
+      request, facts, [&] { return inverse_estimate(host, problem, facts, request); });
   choice.request = with_block_size(choice.request, facts.sizes(), true);
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
   plan.method_reason = choice.reason;
@@ -105,6 +112,8 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProb
   check_found(machine, facts, first.request, first.preconditioner);
   plan.memory = estimate_memory(facts, first.request, first.preconditioner, machine.on_gpu);
   check_memory(plan.memory, first.request, machine);
+  if (needs_factor_cost(first, facts)) plan.factor = indefinite_cost(host, problem);
+  check_certify_memory(first.request, plan.factor);
   plan.row_order.order = RowOrder::none;
   SolvePlan made = plan_of(std::move(plan));
   return made;

@@ -9,10 +9,9 @@
 /// Plans for problems with complex matrices.
 namespace heddle::detail {
 
-/// As `make_plan` of a real problem. Rows keep their order and their scale, no null vectors
-/// are looked for, and no eigenvalues are counted. Throws also
-/// for what is there for real matrices only: GPUs, several processes, singular values, least
-/// squares, load factors, pairs inside the spectrum, precisions below double, orders of rows, null
+/// As `make_plan` of a real problem. Rows keep their order and their scale, and no null vectors are
+/// looked for. Throws also for what is there for real matrices only: GPUs, several processes,
+/// singular values, least squares, load factors, precisions below double, orders of rows, null
 /// vectors, and preconditioners without a form for complex matrices.
 SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                     const Request& request);

@@ -75,13 +75,9 @@ EigenResult<T, typename Ctx::Space> certified(Ctx& context, PlacedProblem<T, Ctx
                                               EigenResult<T, typename Ctx::Space> found,
                                               const Monitor& monitor) {
   if (request.certify == Certify::no || !problem.has_whole_matrices()) return found;
-  if constexpr (RealScalar<T>) {
-    return heddle::certified<T, Ctx>(context, problem.eigenproblem(),
-                                     problem.indefinite_inverse(context, request.factorization),
-                                     certify_options(request), std::move(found), monitor);
-  } else {
-    return found;  // no factor of complex matrices counts eigenvalues
-  }
+  return heddle::certified<T, Ctx>(context, problem.eigenproblem(),
+                                   problem.indefinite_inverse(context, request.factorization),
+                                   certify_options(request), std::move(found), monitor);
 }
 
 template <Scalar T, class Ctx>
@@ -148,13 +144,6 @@ Solved<T, typename Ctx::Space> run_real_method(Algorithm algorithm, Ctx& context
     case Algorithm::least_squares:
       return solved(least_squares<T, Ctx>(context, problem.least_squares_problem(),
                                           least_squares_options(request), monitor));
-    case Algorithm::interval:
-      return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
-                                                interval_options(request), monitor));
-    case Algorithm::slices:
-      return solved(sliced(context, problem, request, monitor));
-    case Algorithm::nearest:
-      return solved(nearest(context, problem, request, monitor));
     case Algorithm::null_space:
       return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
     default:
@@ -183,6 +172,13 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
     case Algorithm::block_cg:
       return solved(
           block_cg<T, Ctx>(context, problem.system(), block_cg_options(request), monitor));
+    case Algorithm::interval:
+      return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
+                                                interval_options(request), monitor));
+    case Algorithm::slices:
+      return solved(sliced(context, problem, request, monitor));
+    case Algorithm::nearest:
+      return solved(nearest(context, problem, request, monitor));
     default:
       break;
   }

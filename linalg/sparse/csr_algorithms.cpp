@@ -112,6 +112,29 @@ HostCsrMatrix<T> adjoint(HostContext& context, CsrView<T, HostSpace> A) {
   return transposed;
 }
 
+HostCsrMatrix<double> real_form(HostContext& context, CsrView<std::complex<double>, HostSpace> A) {
+  check_csr_shape(2 * A.rows, 2 * A.cols, 4 * A.nnz);
+  HostCsrMatrix<double> R(context, 2 * A.rows, 2 * A.cols, 4 * A.nnz);
+  R.row_offsets()[2 * A.rows] = 4 * A.nnz;
+  parallel_for(context.threads(), A.rows, [&](Index row) {
+    const Index first = A.row_offsets[row], length = A.row_offsets[row + 1] - first;
+    const Index upper = 4 * first, lower = upper + 2 * length;  // rows 2i and 2i + 1
+    R.row_offsets()[2 * row] = upper;
+    R.row_offsets()[2 * row + 1] = lower;
+    for (Index k = 0; k < length; ++k) {
+      const std::complex<double> a = A.values[first + k];
+      for (const Index place : {upper + 2 * k, lower + 2 * k}) {
+        R.columns()[place] = 2 * A.columns[first + k];
+        R.columns()[place + 1] = 2 * A.columns[first + k] + 1;
+      }
+      R.values()[upper + 2 * k] = R.values()[lower + 2 * k + 1] = a.real();
+      R.values()[upper + 2 * k + 1] = -a.imag();
+      R.values()[lower + 2 * k] = a.imag();
+    }
+  });
+  return R;
+}
+
 template <Scalar T>
 HostCsrMatrix<T> symmetrize(HostContext& context, CsrView<T, HostSpace> A) {
   require_square("symmetrize", Shape{A.rows, A.cols});

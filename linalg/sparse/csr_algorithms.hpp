@@ -44,6 +44,12 @@ bool is_diagonal(CsrView<T, HostSpace> A);
 template <Scalar T>
 bool equals_transpose(CsrView<T, HostSpace> A);
 
+/// The real form of A, 2·rows×2·cols: each entry a + ib is the block [a, −b; b, a] in rows 2i, 2i+1
+/// and columns 2j, 2j+1. It maps the parts of x, one behind the other, to those of A x, and has
+/// each eigenvalue of a Hermitian A twice. Throws `InvalidArgument` if it has too many rows or
+/// columns.
+HostCsrMatrix<double> real_form(HostContext& context, CsrView<std::complex<double>, HostSpace> A);
+
 /// A pair of entries A(i,j) ≠ conj A(j,i), the evidence that a matrix is not symmetric, or not
 /// Hermitian.
 template <WideScalar W>

@@ -7,10 +7,10 @@
 
 namespace heddle::detail {
 
-/// What a factor of S = A − σB needs in addition for the vectors x with Cᵀx = 0, C n×c:
+/// What a factor of S = A − σB needs in addition for the vectors x with Cᴴx = 0, C n×c:
 ///
 ///     [S  C] [x]   [r]
-///     [Cᵀ 0] [μ] = [0],   x = y − X G⁻¹Cᵀy,   y = S⁻¹r,   X = S⁻¹C,   G = CᵀX.
+///     [Cᴴ 0] [μ] = [0],   x = y − X G⁻¹Cᴴy,   y = S⁻¹r,   X = S⁻¹C,   G = CᴴX.
 ///
 /// On these vectors, S has as many negative eigenvalues as on all vectors, less those of G. An
 /// eigenvalue g of G, G w = g w, changes by at most ‖E‖‖D⁻¹X w‖² to first order, E the error of the
@@ -35,16 +35,16 @@ class ConstraintFactor {
 
   Index negative() const noexcept { return negative_; }  ///< eigenvalues of G
 
-  /// Y ← Y − X G⁻¹CᵀY.
+  /// Y ← Y − X G⁻¹CᴴY.
   void project(Ctx& context, BlockView<T, Space> Y);
 
  private:
   ConstBlockView<T, Space> C_;
-  std::vector<double> on_host_;          // C, by columns
-  MultiVector<T, Space> X_;              // n×c
-  SmallMatrix<double, Space> inverse_;   // −G⁻¹, c×c
-  SmallMatrix<double, Space> products_;  // CᵀY, as wide as the widest Y
-  SmallMatrix<double, Space> multipliers_;
+  std::vector<Wide<T>> on_host_;          // C, by columns
+  MultiVector<T, Space> X_;               // n×c
+  SmallMatrix<Wide<T>, Space> inverse_;   // −G⁻¹, c×c
+  SmallMatrix<Wide<T>, Space> products_;  // CᴴY, as wide as the widest Y
+  SmallMatrix<Wide<T>, Space> multipliers_;
   Index width_ = 0;
   double shift_ = 0;
   bool computed_ = false, certain_ = false;

@@ -53,4 +53,19 @@ FactorCost estimated_factor_cost(CudaContext& context, const CsrView<T, DeviceSp
   return estimated_factor_cost(host, fetched(A).view(), fetched(B).view());
 }
 
+/// Rows of the real form of a matrix of T per row: a complex number is a 2×2 block of its parts.
+template <Scalar T>
+inline constexpr Index kRealRows = kComplex<T> ? 2 : 1;
+
+/// The same for the indefinite factor, which is that of the real form.
+template <Scalar T, class Ctx>
+FactorCost indefinite_factor_cost(Ctx& context, const CsrView<T, typename Ctx::Space>& A,
+                                  const CsrView<T, typename Ctx::Space>& B) {
+  constexpr auto kRows = static_cast<double>(kRealRows<T>);
+  FactorCost cost = estimated_factor_cost<T>(context, A, B);
+  cost.entries *= kRows * kRows;
+  cost.operations *= kRows * kRows * kRows;
+  return cost;
+}
+
 }  // namespace heddle::detail

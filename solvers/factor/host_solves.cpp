@@ -1,12 +1,18 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/data/transfer.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/factor/inverse_factor.hpp>
 #include <heddle/solvers/factor/shifted_solves.hpp>
 #include <vector>
 
 namespace heddle::detail {
 namespace {
+
+HostCsrMatrix<double> real_form(HostContext&, HostCsrMatrix<double> A) { return A; }
+HostCsrMatrix<double> real_form(HostContext& host, const HostCsrMatrix<std::complex<double>>& A) {
+  return A.rows() == 0 ? HostCsrMatrix<double>() : heddle::real_form(host, A.view());
+}
 
 template <Scalar T, class Ctx>
 class HostSolves final : public ShiftedSolves<T, Ctx> {
@@ -37,16 +43,11 @@ void solve_on_host(Ctx& context, ShiftedFactor& factor, ConstBlockView<T, typena
   HostContext host{1};
   MultiVector<T, HostSpace> block(host_of(context, host), n, columns);
   fetch<T>(context, X, block.view());
-  std::vector<double> by_columns(static_cast<std::size_t>(n * columns));
+  std::vector<Wide<T>> solved = by_columns<T>(block.view());
+  factor.solve(real_numbers(solved.data()), columns);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < columns; ++j) {
-      by_columns[static_cast<std::size_t>(j * n + i)] = static_cast<double>(block.view()(i, j));
-    }
-  }
-  factor.solve(by_columns.data(), columns);
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < columns; ++j) {
-      block.view()(i, j) = static_cast<T>(by_columns[static_cast<std::size_t>(j * n + i)]);
+      block.view()(i, j) = static_cast<T>(solved[static_cast<std::size_t>(j * n + i)]);
     }
   }
   send<T>(context, block.view(), Y);
@@ -60,8 +61,9 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
                                                    double max_bytes,
                                                    const FactorLibraryRow& library) {
   HostContext host{1};
-  return std::make_unique<HostSolves<T, Ctx>>(
-      on_host<T>(host, context, A).view(), on_host<T>(host, context, B).view(), max_bytes, library);
+  return std::make_unique<HostSolves<T, Ctx>>(real_form(host, on_host<T>(host, context, A)).view(),
+                                              real_form(host, on_host<T>(host, context, B)).view(),
+                                              max_bytes, library);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                          \
@@ -70,7 +72,7 @@ std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(Ctx& context,
   template std::unique_ptr<ShiftedSolves<T, Ctx>> host_solves(                              \
       Ctx&, const CsrView<T, typename Ctx::Space>&, const CsrView<T, typename Ctx::Space>&, \
       double, const FactorLibraryRow&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -44,7 +44,7 @@ void BandPassFilter<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> 
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BandPassFilter<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -117,7 +117,7 @@ void IntervalSolve<T, Ctx>::finish() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IntervalSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

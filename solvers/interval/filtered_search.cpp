@@ -160,7 +160,7 @@ FrontStatus FilteredSearch<T, Ctx>::draw(Ctx& context, Index first_test) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class FilteredSearch<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

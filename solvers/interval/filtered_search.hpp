@@ -89,8 +89,8 @@ class FilteredSearch {
   Index block_;
   BandPassFilter<T, Ctx> F_;
   KrylovBasis<T, Ctx> V_;
-  LanczosRitz ritz_;
-  SmallMatrix<double, Space> coefficients_;  // of the leading Ritz vectors
+  LanczosRitzOf<Wide<T>> ritz_;
+  SmallMatrix<Wide<T>, Space> coefficients_;  // of the leading Ritz vectors
   Candidates candidates_;
   std::vector<std::pair<Index, Index>> found_;  // locked candidates: first column, number
   Index kept_ = 0;                              // columns that the last restart kept

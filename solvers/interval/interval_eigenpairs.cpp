@@ -18,7 +18,7 @@ EigenResult<T, typename Ctx::Space> interval_eigenpairs(Ctx& context,
 #define HEDDLE_INSTANTIATE(T, Ctx)                                  \
   template EigenResult<T, typename Ctx::Space> interval_eigenpairs( \
       Ctx&, const EigenProblem<T, Ctx>&, const IntervalOptions&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -59,7 +59,7 @@ void IntervalSolve<T, Ctx>::plan() {
   const Index most = max_interval_basis(options_, n());
   const auto set_convergence = [&](double norm_A) {
     convergence_ = EigenConvergence(options_.criterion, options_.tolerance, norm_A, 1,
-                                    std::numeric_limits<T>::epsilon());
+                                    std::numeric_limits<RealOf<T>>::epsilon());
   };
   if (norm) {
     set_convergence(*norm);
@@ -142,7 +142,7 @@ void IntervalSolve<T, Ctx>::plan_basis(Index columns) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IntervalSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

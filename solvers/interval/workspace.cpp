@@ -10,7 +10,7 @@ IntervalPairs<T, Ctx>::IntervalPairs(Ctx& context, Index n, Index pairs, Index b
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template struct IntervalPairs<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

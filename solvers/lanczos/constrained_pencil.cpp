@@ -36,12 +36,12 @@ LinearOperator<T, Ctx>* ConstrainedPencil<T, Ctx>::restricted(Ctx& context,
                                                               LinearOperator<T, Ctx>& A,
                                                               Index width) {
   if (rank() == 0) return &A;
-  multipliers_ = SmallMatrix<double, Space>(context, rank(), width);
+  multipliers_ = SmallMatrix<Wide<T>, Space>(context, rank(), width);
   return &restricted_.emplace(A, basis(), multipliers_);
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ConstrainedPencil<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -65,22 +65,25 @@ const detail::FactorLibraryRow& IndefiniteInverse<T, Ctx>::host_library(Ctx& con
   if (!estimate_) {
     const PhaseScope phase(context, Phase::analysis);
     estimate_ = std::make_unique<const detail::FactorCost>(
-        detail::estimated_factor_cost<T>(context, A_, B_));
+        detail::indefinite_factor_cost<T>(context, A_, B_));
   }
   if (needs_pivots_) return detail::indefinite_library();
-  return detail::cheapest_indefinite_library(A_.rows, *estimate_);
+  return detail::cheapest_indefinite_library(detail::kRealRows<T> * A_.rows, *estimate_);
 }
 
 template <Scalar T, class Ctx>
 FactorEstimate IndefiniteInverse<T, Ctx>::estimate(Ctx& context) {
   const detail::FactorLibraryRow& library = host_library(context);
+  constexpr auto kRows = static_cast<double>(detail::kRealRows<T>);
   const auto rows = static_cast<double>(A_.rows);
-  const auto products = [&](double cost) {
-    return detail::in_products<Ctx>(detail::kHostUnit<Ctx> * cost, rows,
-                                    static_cast<double>(A_.nnz));
-  };
+  const auto products =
+      [&](double cost) {  // an entry of a complex A costs as much as four real ones
+        return detail::in_products<Ctx>(detail::kHostUnit<Ctx> * cost / (kRows * kRows), rows,
+                                        static_cast<double>(A_.nnz));
+      };
   return {estimate_->operations, detail::kIndefiniteBytes * estimate_->entries,
-          products(library.row * rows), products(detail::factorisation_cost(library, *estimate_)),
+          products(library.row * kRows * rows),
+          products(detail::factorisation_cost(library, *estimate_)),
           products(library.solve * estimate_->entries)};
 }
 
@@ -132,7 +135,8 @@ double IndefiniteInverse<T, Ctx>::shift() const noexcept {
 template <Scalar T, class Ctx>
 Index IndefiniteInverse<T, Ctx>::below() const noexcept {
   if (!solves_) return 0;
-  return solves_->shifted().below() - (constraints_ ? constraints_->negative() : 0);
+  const Index below = solves_->shifted().below() / detail::kRealRows<T>;
+  return below - (constraints_ ? constraints_->negative() : 0);
 }
 
 template <Scalar T, class Ctx>
@@ -147,13 +151,11 @@ std::vector<double> IndefiniteInverse<T, Ctx>::errors_along(Ctx& context,
   HostContext host{1};
   MultiVector<T, HostSpace> block(host_of(context, host), X.rows(), X.cols());
   fetch<T>(context, X, block.view());
-  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-  std::vector<double> errors, x(static_cast<std::size_t>(X.rows()));
+  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
+  std::vector<double> errors;
   for (Index j = 0; j < X.cols(); ++j) {
-    for (Index i = 0; i < X.rows(); ++i) {
-      x[static_cast<std::size_t>(i)] = static_cast<double>(block.view()(i, j));
-    }
-    errors.push_back(solves_->shifted().error_along(x.data(), kEpsilon));
+    const std::vector<Wide<T>> x = detail::by_columns<T>(block.columns(j, 1));
+    errors.push_back(solves_->shifted().error_along(detail::real_numbers(x.data()), kEpsilon));
   }
   return errors;
 }
@@ -181,7 +183,7 @@ void IndefiniteInverse<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Spac
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IndefiniteInverse<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

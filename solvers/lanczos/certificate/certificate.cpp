@@ -345,7 +345,7 @@ EigenResult<T, typename Ctx::Space> certified(Ctx& context, const EigenProblem<T
   template EigenResult<T, Ctx::Space> certified(Ctx&, const EigenProblem<T, Ctx>&,                 \
                                                 IndefiniteInverse<T, Ctx>&, const CertifyOptions&, \
                                                 EigenResult<T, Ctx::Space>, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

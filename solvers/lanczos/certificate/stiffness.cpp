@@ -43,7 +43,7 @@ double stiffness(Ctx& context, LinearOperator<T, Ctx>& A, ConstBlockView<T, type
 
 #define HEDDLE_INSTANTIATE(T, Ctx) \
   template double stiffness(Ctx&, LinearOperator<T, Ctx>&, ConstBlockView<T, Ctx::Space>, double);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

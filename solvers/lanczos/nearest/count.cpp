@@ -147,7 +147,7 @@ bool NearestSolve<T, Ctx>::count() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

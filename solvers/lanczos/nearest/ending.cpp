@@ -24,7 +24,7 @@ constexpr int kMostMoves = 100;
 /// them, and factors in double count them.
 template <Scalar T>
 constexpr std::string_view kContradicted =
-    sizeof(T) == sizeof(double)
+    sizeof(RealOf<T>) == sizeof(double)
         ? "a count contradicts the dense solution"
         : "a count contradicts the dense solution, as where single precision does not resolve "
           "distances from sigma: double precision may";
@@ -211,7 +211,7 @@ void NearestSolve<T, Ctx>::write_reason() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

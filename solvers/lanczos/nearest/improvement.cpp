@@ -118,9 +118,9 @@ template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::take_ritz_vectors(const std::vector<Index>& numbers, Block Y) {
   NearestStorage<T, Ctx>& s = *s_;
   const Index k = s.basis.order(), count = Y.cols();
-  SmallMatrix<double, HostSpace> chosen(*s.host, k, count);
-  SmallMatrix<double, Space> there(context_, k, count);
-  const ConstSmallView<double, HostSpace> all = s.ritz.Z(k);
+  SmallMatrix<Wide<T>, HostSpace> chosen(*s.host, k, count);
+  SmallMatrix<Wide<T>, Space> there(context_, k, count);
+  const ConstSmallView<Wide<T>, HostSpace> all = s.ritz.Z(k);
   for (Index l = 0; l < count; ++l) {
     std::copy_n(&all(0, numbers[static_cast<std::size_t>(l)]), k, &chosen.view(k, count)(0, l));
   }
@@ -151,7 +151,7 @@ bool NearestVerification<T, Ctx>::choose(ConstBlockView<T, Space> Y,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestVerification<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

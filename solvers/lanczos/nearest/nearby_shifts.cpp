@@ -72,7 +72,7 @@ template <Scalar T, class Ctx>
 void NearbyShifts<T, Ctx>::orthogonalise(BlockView<T, Space> X) {
   const Index k = X.cols();
   MultiVector<T, Space> image(context_, n_, k);
-  SmallMatrix<double, HostSpace> G(*host_, k, k), parts(*host_, k, k);
+  SmallMatrix<Wide<T>, HostSpace> G(*host_, k, k), parts(*host_, k, k);
   apply_B(X, image.view());
   fetch_gram(X, image.view(), G.view(k, k));
   const auto goes_first = [&](std::size_t i, std::size_t j) {
@@ -92,8 +92,8 @@ void NearbyShifts<T, Ctx>::orthogonalise(BlockView<T, Space> X) {
 /// X ← X W.
 template <Scalar T, class Ctx>
 void NearbyShifts<T, Ctx>::multiply_small(BlockView<T, Space> X,
-                                          ConstSmallView<double, HostSpace> W) {
-  SmallMatrix<double, Space> there(context_, W.rows, W.cols);
+                                          ConstSmallView<Wide<T>, HostSpace> W) {
+  SmallMatrix<Wide<T>, Space> there(context_, W.rows, W.cols);
   send(context_, W, there.view(W.rows, W.cols));
   multiply<T>(context_, 1, std::as_const(X), there.view(W.rows, W.cols), 0, X);
   context_.synchronize();  // the copy reads W until then
@@ -154,7 +154,7 @@ double NearbyShifts<T, Ctx>::largest_error(const Group& group) const {
 /// Whether the errors of the values are rounding.
 template <Scalar T, class Ctx>
 bool NearbyShifts<T, Ctx>::all_have_digits(const Group& group) const {
-  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr auto kEpsilon = static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   const auto has = [&](const BoundedValue& pair) {
     return pair.error <= kEpsilon * std::abs(pair.value);
   };
@@ -202,15 +202,18 @@ void NearbyShifts<T, Ctx>::apply_B(ConstBlockView<T, Space> X, BlockView<T, Spac
   }
 }
 
-/// G ← XᵀY, symmetric.
+/// G ← XᴴY, Hermitian.
 template <Scalar T, class Ctx>
 void NearbyShifts<T, Ctx>::fetch_gram(ConstBlockView<T, Space> X, ConstBlockView<T, Space> Y,
-                                      SmallView<double, HostSpace> G) {
-  SmallMatrix<double, Space> product(context_, X.cols(), Y.cols());
+                                      SmallView<Wide<T>, HostSpace> G) {
+  SmallMatrix<Wide<T>, Space> product(context_, X.cols(), Y.cols());
   gram<T>(context_, X, Y, product.view(X.cols(), Y.cols()));
   fetch(context_, product.view(X.cols(), Y.cols()), G);
   for (Index j = 0; j < G.cols; ++j) {
-    for (Index i = 0; i < j; ++i) G(i, j) = G(j, i) = 0.5 * (G(i, j) + G(j, i));
+    for (Index i = 0; i < j; ++i) {
+      G(i, j) = 0.5 * (G(i, j) + conjugate(G(j, i)));
+      G(j, i) = conjugate(G(i, j));
+    }
   }
 }
 
@@ -233,12 +236,13 @@ template <Scalar T, class Ctx>
 std::vector<double> NearbyShifts<T, Ctx>::ritz(BlockView<T, Space> X, BlockView<T, Space> FX) {
   const Index k = X.cols();
   MultiVector<T, Space> image(context_, n_, k);
-  SmallMatrix<double, HostSpace> H(*host_, k, k), G(*host_, k, k), Z(*host_, k, k);
-  SmallMatrix<double, HostSpace> values(*host_, k, 1), ordered(*host_, k, k);
+  SmallMatrix<Wide<T>, HostSpace> H(*host_, k, k), G(*host_, k, k), Z(*host_, k, k),
+      ordered(*host_, k, k);
+  SmallMatrix<double, HostSpace> values(*host_, k, 1);
   apply_B(X, image.view());
   fetch_gram(image.view(), FX, H.view(k, k));
   fetch_gram(X, image.view(), G.view(k, k));
-  DenseEigensolver dense(k);
+  DenseSolverOf<Wide<T>> dense(k);
   if (dense.solve(H.view(k, k), G.view(k, k), values.view(k, 1), Z.view(k, k)) !=
       DenseFailure::none) {
     return {};
@@ -269,12 +273,13 @@ bool NearbyShifts<T, Ctx>::take(ConstBlockView<T, Space> R, std::span<const doub
   const Index k = R.cols();
   const double t = inverse_.shift();
   MultiVector<T, Space> image(context_, n_, k);
-  SmallMatrix<double, HostSpace> G(*host_, k, k);
+  SmallMatrix<Wide<T>, HostSpace> G(*host_, k, k);
   apply_B(R, image.view());
   fetch_gram(R, image.view(), G.view(k, k));
   ErrorBounds bounds;
   for (Index j = 0; j < k; ++j) {
-    bounds.add(theta[static_cast<std::size_t>(j)], std::sqrt(std::max(0.0, G.view(k, k)(j, j))));
+    bounds.add(theta[static_cast<std::size_t>(j)],
+               std::sqrt(std::max(0.0, real_part(G.view(k, k)(j, j)))));
   }
   const auto add = [&](double value) {
     if (value != t) bounds.add(1 / (value - t), 0, false);
@@ -318,11 +323,11 @@ bool NearbyShifts<T, Ctx>::step(BlockView<T, Space> X, const Group& group,
   for (std::size_t j = 0; j < theta.size(); ++j) factors[j] = 1 / theta[j];
   scale(FX, factors);
   apply_B(FX, image.view());
-  SmallMatrix<double, HostSpace> squares(*host_, k, k);
+  SmallMatrix<Wide<T>, HostSpace> squares(*host_, k, k);
   fetch_gram(FX, image.view(), squares.view(k, k));
   for (std::size_t j = 0; j < factors.size(); ++j) {
     const auto column = static_cast<Index>(j);
-    factors[j] = 1 / std::sqrt(squares.view(k, k)(column, column));
+    factors[j] = 1 / std::sqrt(real_part(squares.view(k, k)(column, column)));
   }
   copy<T>(context_, FX, X);
   scale(X, factors);
@@ -330,7 +335,7 @@ bool NearbyShifts<T, Ctx>::step(BlockView<T, Space> X, const Group& group,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearbyShifts<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -46,11 +46,11 @@ class NearbyShifts {
   bool take(ConstBlockView<T, Space> R, std::span<const double> theta, const Group& group,
             std::span<const double> others);
   void orthogonalise(BlockView<T, Space> X);
-  void multiply_small(BlockView<T, Space> X, ConstSmallView<double, HostSpace> W);
+  void multiply_small(BlockView<T, Space> X, ConstSmallView<Wide<T>, HostSpace> W);
   void apply(ConstBlockView<T, Space> X, BlockView<T, Space> Y);
   void apply_B(ConstBlockView<T, Space> X, BlockView<T, Space> Y);
   void fetch_gram(ConstBlockView<T, Space> X, ConstBlockView<T, Space> Y,
-                  SmallView<double, HostSpace> G);
+                  SmallView<Wide<T>, HostSpace> G);
   void scale(BlockView<T, Space> X, std::span<const double> factors);
 
   Ctx& context_;

@@ -53,7 +53,7 @@ EigenResult<T, typename Ctx::Space> nearest_eigenpairs(Ctx& context,
   template EigenResult<T, typename Ctx::Space> nearest_eigenpairs(                          \
       Ctx&, const EigenProblem<T, Ctx>&, IndefiniteInverse<T, Ctx>&, const NearestOptions&, \
       const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -21,7 +21,7 @@ void PencilInverse<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T, Space> X
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class PencilInverse<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

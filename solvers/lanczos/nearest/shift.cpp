@@ -23,11 +23,11 @@ constexpr double kGradedStepGrowth = 16;
 /// The largest ratio of the first |θ| to that of another wanted pair, whose digits its rounding
 /// errors spoil.
 template <Scalar T>
-constexpr double kWidest = sizeof(T) == sizeof(double) ? 1e6 : 1e3;
+constexpr double kWidest = sizeof(RealOf<T>) == sizeof(double) ? 1e6 : 1e3;
 
 /// The same where the basis spans the range of B, so that errors of F are the only ones.
 template <Scalar T>
-constexpr double kWidestInWhole = sizeof(T) == sizeof(double) ? 1e10 : 1e4;
+constexpr double kWidestInWhole = sizeof(RealOf<T>) == sizeof(double) ? 1e10 : 1e4;
 
 /// The distance of a moved s from the eigenvalue that it was too near to, as a part of the distance
 /// of the last wanted value.
@@ -186,7 +186,7 @@ bool NearestShift<T, Ctx>::factor_again() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestShift<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -33,7 +33,7 @@ EigenConvergence convergence_of(const EigenProblem<T, Ctx>& problem,
   const double norm_A = problem.A->one_norm().value_or(1);
   const double norm_B = problem.B == nullptr ? 1 : problem.B->one_norm().value_or(1);
   return {options.criterion, options.tolerance, norm_A, norm_B,
-          static_cast<double>(std::numeric_limits<T>::epsilon())};
+          static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon())};
 }
 
 /// The problem, or B x = ν A x where A is the definite matrix.
@@ -221,7 +221,7 @@ bool NearestSolve<T, Ctx>::take_ritz_pairs() {
 
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::settled(Index j) const {
-  const LanczosRitz& ritz = s_->ritz;
+  const LanczosRitzOf<Wide<T>>& ritz = s_->ritz;
   // The factor is exact for a matrix that differs from A − sB by rounding errors of its size.
   const double growth =
       pairs_.reciprocal ? 1 : std::max(1.0, shift_.unit() * std::abs(ritz.value(j)));
@@ -316,7 +316,7 @@ void NearestSolve<T, Ctx>::grow() {
 template <Scalar T, class Ctx>
 void NearestSolve<T, Ctx>::thick_restart() {
   KrylovBasis<T, Ctx>& basis = s_->basis;
-  const LanczosRitz& ritz = s_->ritz;
+  const LanczosRitzOf<Wide<T>>& ritz = s_->ritz;
   const Index k = ritz.order();
   const Index b = s_->shape.block;
   const Index room = s_->shape.max_basis - basis.locked();
@@ -333,9 +333,9 @@ void NearestSolve<T, Ctx>::thick_restart() {
     return std::abs(ritz.value(i)) > std::abs(ritz.value(j));
   });
   order.insert(order.end(), rest.begin(), rest.end());
-  const SmallView<double, HostSpace> Z = s_->chosen.view(k, kept);
+  const SmallView<Wide<T>, HostSpace> Z = s_->chosen.view(k, kept);
   const SmallView<double, HostSpace> theta = s_->theta.view(kept, 1);
-  const ConstSmallView<double, HostSpace> all = s_->ritz.Z(k);
+  const ConstSmallView<Wide<T>, HostSpace> all = s_->ritz.Z(k);
   for (Index l = 0; l < kept; ++l) {
     const Index j = order[static_cast<std::size_t>(l)];
     for (Index i = 0; i < k; ++i) Z(i, l) = all(i, j);
@@ -372,7 +372,7 @@ void NearestSolve<T, Ctx>::search() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

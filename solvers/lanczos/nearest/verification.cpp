@@ -22,7 +22,7 @@ constexpr Index kMostSearches = 8;
 /// the result of another solve, with errors of its own, which double precision underestimates at
 /// times. Copies of a value differ by no more.
 template <Scalar T>
-constexpr double kApart = sizeof(T) == sizeof(double) ? 10 : 2;
+constexpr double kApart = sizeof(RealOf<T>) == sizeof(double) ? 10 : 2;
 
 /// Rounding errors of a basis, in units of ε‖F‖.
 constexpr double kRoundings = 30;
@@ -36,7 +36,7 @@ double error_of_inverse(double theta, double error) noexcept {
 
 template <Scalar T>
 double rounding_of_F(double largest) noexcept {
-  return kRoundings * static_cast<double>(std::numeric_limits<T>::epsilon()) * largest;
+  return kRoundings * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) * largest;
 }
 
 template <Scalar T, class Ctx>
@@ -44,12 +44,13 @@ NearestStorage<T, Ctx>::NearestStorage(Ctx& context, const RowRange& rows,
                                        const NearestShape& sizes, bool pencil)
     : shape(sizes),
       basis(context, rows, sizes.max_basis, sizes.block, pencil),
-      ritz(DenseEigensolver(context, sizes.max_basis), sizes.max_basis, sizes.block),
+      ritz(DenseSolverOf<Wide<T>>(context, sizes.max_basis), sizes.max_basis, sizes.block),
       verifier(context, rows.local, sizes.pairs, pencil),
       coefficients(context, std::max(sizes.max_basis, sizes.pairs), sizes.pairs),
       host(1),
       chosen(*host, sizes.max_basis, sizes.max_basis),
       theta(*host, std::max(sizes.max_basis, sizes.pairs), 1),
+      factors(context, sizes.block, 1),
       product(context, rows.local, sizes.block),
       X(context, rows.local, sizes.pairs) {}
 
@@ -136,12 +137,12 @@ void NearestVerification<T, Ctx>::collect() {
             s.X.columns(0, locked));
   }
   if (leading == 0) return;
-  const SmallView<double, HostSpace> Z = s.chosen.view(k, leading);
-  const ConstSmallView<double, HostSpace> all = s.ritz.Z(k);
+  const SmallView<Wide<T>, HostSpace> Z = s.chosen.view(k, leading);
+  const ConstSmallView<Wide<T>, HostSpace> all = s.ritz.Z(k);
   for (Index l = 0; l < leading; ++l) {
     std::copy_n(&all(0, pairs_.leading[static_cast<std::size_t>(l)]), k, &Z(0, l));
   }
-  const SmallView<double, Space> there = s.coefficients.view(k, leading);
+  const SmallView<Wide<T>, Space> there = s.coefficients.view(k, leading);
   send(context_, Z, there);
   multiply<T>(context_, 1, s.basis.V(), there, 0, s.X.columns(locked, leading));
   context_.synchronize();  // the copy reads `chosen` until then
@@ -162,7 +163,7 @@ void NearestVerification<T, Ctx>::refine() {
     for (Index l = 0; l < width; ++l) {
       factors(l, 0) = 1 / s.ritz.value(pairs_.leading[static_cast<std::size_t>(from - first + l)]);
     }
-    const SmallView<double, Space> there = s.coefficients.view(width, 1);
+    const SmallView<double, Space> there = s.factors.view(width, 1);
     send(context_, factors, there);
     scale_columns<T>(context_, there, FX);
     copy<T>(context_, FX, X);
@@ -178,7 +179,7 @@ void NearestVerification<T, Ctx>::list_others() {
   others_.clear();
   other_widths_.clear();
   list_ends();
-  const LanczosRitz& ritz = s_->ritz;
+  const LanczosRitzOf<Wide<T>>& ritz = s_->ritz;
   const double rounding = rounding_of_F<T>(ritz);
   const auto nearer = [&](std::size_t j, double error) {
     const double theta = ritz.value(static_cast<Index>(j));
@@ -235,7 +236,7 @@ template <Scalar T, class Ctx>
 void NearestVerification<T, Ctx>::bound_errors() {
   own_errors_.clear();
   own_roundings_.clear();
-  const LanczosRitz& ritz = s_->ritz;
+  const LanczosRitzOf<Wide<T>>& ritz = s_->ritz;
   bounds_.clear();
   for (Index j = 0; j < ritz.order(); ++j) bounds_.add(ritz.value(j), ritz.residual(j));
   if (const auto& ends = pairs_.counted) {
@@ -400,13 +401,14 @@ Index NearestVerification<T, Ctx>::inside(const CountedInterval& ends) const {
          std::count_if(pairs_.given.begin(), pairs_.given.end(), has);
 }
 
-template double rounding_of_F<float>(double) noexcept;
-template double rounding_of_F<double>(double) noexcept;
+#define HEDDLE_INSTANTIATE(T) template double rounding_of_F<T>(double) noexcept;
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(T, Ctx)        \
   template struct NearestStorage<T, Ctx>; \
   template class NearestVerification<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

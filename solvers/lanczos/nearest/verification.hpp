@@ -24,14 +24,15 @@ struct NearestStorage {
 
   NearestShape shape;
   KrylovBasis<T, Ctx> basis;
-  LanczosRitz ritz;
+  LanczosRitzOf<Wide<T>> ritz;
   EigenVerifier<T, Ctx> verifier;
-  SmallMatrix<double, Space> coefficients;  // of Ritz vectors
+  SmallMatrix<Wide<T>, Space> coefficients;  // of Ritz vectors
   OwnedHostContext host;
-  SmallMatrix<double, HostSpace> chosen;  // columns of Z
-  SmallMatrix<double, HostSpace> theta;   // their θ
-  MultiVector<T, Space> product;          // A X
-  MultiVector<T, Space> X;                // n×pairs
+  SmallMatrix<Wide<T>, HostSpace> chosen;  // columns of Z
+  SmallMatrix<double, HostSpace> theta;    // their θ
+  SmallMatrix<double, Space> factors;      // of the columns of a block
+  MultiVector<T, Space> product;           // A X
+  MultiVector<T, Space> X;                 // n×pairs
 };
 
 /// The rounding errors of the Ritz values of F, the largest of which is `largest` in magnitude, for

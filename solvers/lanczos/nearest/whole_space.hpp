@@ -31,21 +31,21 @@ class WholeSpace {
   ConstBlockView<T, Space> V() const { return V_.view().columns(0, rank_); }  ///< n×r
 
   /// T = VᵀBFV, r×r. Valid until the next call.
-  ConstSmallView<double, HostSpace> project(Ctx& context, LinearOperator<T, Ctx>& F) {
+  ConstSmallView<Wide<T>, HostSpace> project(Ctx& context, LinearOperator<T, Ctx>& F) {
     return project(context, F, B_);
   }
 
  private:
-  ConstSmallView<double, HostSpace> project(Ctx& context, LinearOperator<T, Ctx>& first,
-                                            LinearOperator<T, Ctx>* second);
+  ConstSmallView<Wide<T>, HostSpace> project(Ctx& context, LinearOperator<T, Ctx>& first,
+                                             LinearOperator<T, Ctx>* second);
   void span_range(Ctx& context, double rounding);
-  void combine(Ctx& context, ConstSmallView<double, HostSpace> Z);
+  void combine(Ctx& context, ConstSmallView<Wide<T>, HostSpace> Z);
 
   LinearOperator<T, Ctx>* B_;
   OwnedHostContext host_;
   MultiVector<T, Space> V_, product_, image_;
-  SmallMatrix<double, HostSpace> projected_;
-  SmallMatrix<double, Space> small_;
+  SmallMatrix<Wide<T>, HostSpace> projected_;
+  SmallMatrix<Wide<T>, Space> small_;
   Index rank_;
   bool indefinite_ = false;
 };

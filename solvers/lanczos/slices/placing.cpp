@@ -174,7 +174,7 @@ void SliceSolve<T, Ctx>::split(Slice& slice, const Counted& here) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SliceSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

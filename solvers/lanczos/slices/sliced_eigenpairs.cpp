@@ -60,7 +60,7 @@ EigenResult<T, typename Ctx::Space> sliced_eigenpairs(
   template EigenResult<T, typename Ctx::Space> sliced_eigenpairs(                            \
       Ctx&, const EigenProblem<T, Ctx>&, IndefiniteInverse<T, Ctx>&, const IntervalOptions&, \
       const Monitor&, const EigenProblem<T, Ctx>*);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -29,7 +29,7 @@ EigenConvergence convergence_of_slices(const EigenProblem<T, Ctx>& problem,
   const double norm_A = problem.A->one_norm().value_or(1);
   const double norm_B = problem.B == nullptr ? 1 : problem.B->one_norm().value_or(1);
   return {options.criterion, options.tolerance, norm_A, norm_B,
-          static_cast<double>(std::numeric_limits<T>::epsilon())};
+          static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon())};
 }
 
 }  // namespace
@@ -258,7 +258,7 @@ Index SliceSolve<T, Ctx>::keep(EigenResult<T, Space>& part, const CountedInterva
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SliceSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail
