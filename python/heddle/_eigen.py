@@ -188,11 +188,10 @@ def eigsh(
         Symmetric or Hermitian, positive definite.
     sigma : float, optional
         `which` is then that of w', as `mode` defines it. With "LM" and the mode "normal", the pairs
-        nearest to sigma are found, anywhere in the spectrum. For real problems only.
+        nearest to sigma are found, anywhere in the spectrum.
     which : {"LM", "SM", "LA", "SA", "BE"}
         "LA" and "SA": the largest and smallest values. "LM" and "SM": those with the largest and
-        smallest |lambda|. "BE": half from each end. Of a complex problem, "SM" finds pairs at an end
-        of the spectrum only, and is refused where they lie inside.
+        smallest |lambda|. "BE": half from each end.
     v0 : array_like, shape (n,) or (n, b), optional
         A start vector, or a block of them.
     ncv : int, optional
@@ -244,8 +243,6 @@ def eigsh(
     _refuse_eigsh(M, which, sigma, Minv, OPinv, mode)
     problem = _pencil(A, M, v0)
     _check_sizes(ncv, k, problem.A.shape[0])
-    if sigma is not None and problem.is_complex:
-        raise ValueError("sigma: pairs nearest to a number are found for real matrices only")
     options = Options(
         dict(extras),
         "raise",

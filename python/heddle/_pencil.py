@@ -13,7 +13,6 @@ from . import _core
 from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
 from ._errors import OutOfMemory
-from ._inputs import Operand, entries_of
 from ._messages import callers_names
 from ._result import Result, joined
 from ._scalars import computed_in
@@ -121,10 +120,7 @@ class Pencil:
         return cast(X, self.problem.dtype)
 
     def bounds(self) -> tuple[float, float]:
-        """An interval that contains the eigenvalues of A, and is hardly wider if A is real."""
-        A = self.problem.A
-        if isinstance(A, Operand) and A.dtype.kind == "c":
-            return _discs(A)
+        """An interval that contains the eigenvalues of A, and is hardly wider."""
         density = self.density(vectors=1, max_degree=64)
         return density.lower, density.upper
 
@@ -139,8 +135,9 @@ class Pencil:
         else:
             assert not isinstance(A, DeviceOperand)
             stored = self.problem.all_stored
-            with words, self.options.device_for(stored, devices=1) as device:
-                density = _core.spectral_density(device, A.real_core, seed=seed, **settings)
+            is_complex = A.dtype.kind == "c"
+            with words, self.options.device_for(stored, 1, is_complex) as device:
+                density = _core.spectral_density(device, A.core, seed=seed, **settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")
         return density
@@ -183,13 +180,6 @@ class Pencil:
                 found = self._nearest_at_end(end, sigma)
                 if found is not None:
                     return found
-        if self.problem.is_complex:
-            if self._is_small():
-                return self._nearest_of_all(sigma)
-            raise ValueError(  # eigsh has refused a sigma of the caller
-                "which='SM': pairs inside the spectrum are found for real matrices only, and those "
-                "nearest to 0 lie at neither end of this spectrum"
-            )
         if self._may_factor():
             return self._nearest_by_factor(sigma, side)
         if side != "both" or self.problem.B is not None:
@@ -201,8 +191,6 @@ class Pencil:
 
     def _ends_near(self, sigma: float) -> list[str]:
         """The ends of the spectrum at which a solve is likely to find the pairs nearest to sigma."""
-        if self.problem.is_complex:
-            return ["smallest", "largest"]
         if self.problem.B is not None:
             return ["smallest"] if sigma <= 0 or not self._may_factor() else []
         lower, upper = self.bounds()
@@ -292,17 +280,6 @@ class Pencil:
         request = {k: v for k, v in self.options.request.items() if k not in tuning}
         problem = replace(self.problem, initial_guess=None)
         return replace(self, problem=problem, options=_with_request(self.options, request))
-
-
-def _discs(A: Operand) -> tuple[float, float]:
-    """The ends of Gershgorin's discs of a Hermitian A, which contain its eigenvalues. They are not
-    known of an operator."""
-    if not A.is_stored:
-        return -np.inf, np.inf
-    entries = entries_of(A)
-    centres = entries.diagonal()
-    radii = np.asarray(abs(entries).sum(axis=1)).ravel() - abs(centres)
-    return float((centres.real - radii).min()), float((centres.real + radii).max())
 
 
 def _with_request(options: Options, request: dict[str, Any]) -> Options:

@@ -12,7 +12,6 @@ from . import _device_solve as on_device
 from ._device_arrays import DeviceOperand
 from ._inputs import entries_of, matrix, symmetric
 from ._messages import callers_names
-from ._scalars import check_real
 from ._solve import Options, Prepared, way_out_of
 
 
@@ -29,7 +28,6 @@ class _Estimate:
     def compute(self) -> tuple[_core.SpectralDensity, _Estimate]:
         """The density, and this with what can be pickled in place of A."""
         operand = matrix(self.A, "A")
-        check_real(operand.dtype, "A", "spectral densities are those of")
         place = {"device": self.device, "threads": self.threads}
         options = Options({**place, "symmetrize": self.symmetrize}, "raise")
         if self.symmetrize is not None:
@@ -39,8 +37,9 @@ class _Estimate:
             with words, options.device_of(operand.library) as found:
                 density = on_device.density(operand, found, **self.settings)
         else:
-            with words, options.device_for(operand.is_stored) as found:
-                density = _core.spectral_density(found, operand.real_core, **self.settings)
+            is_complex = operand.dtype.kind == "c"
+            with words, options.device_for(operand.is_stored, is_complex=is_complex) as found:
+                density = _core.spectral_density(found, operand.core, **self.settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")
         if isinstance(operand, DeviceOperand) or not operand.is_stored:
@@ -49,7 +48,7 @@ class _Estimate:
 
 
 class SpectralDensity:
-    """Estimated numbers of eigenvalues of a symmetric matrix in intervals.
+    """Estimated numbers of eigenvalues of a symmetric or Hermitian matrix in intervals.
 
     It refers to the matrix. A pickle of it holds the entries of the matrix, from which the first
     count after the pickle is read computes the estimate again: do not change the matrix before."""
@@ -123,13 +122,13 @@ def spectral_density(
     device: str = "auto",
     threads: int = 0,
 ) -> SpectralDensity:
-    """Estimates how many eigenvalues of a symmetric A lie where, by the kernel polynomial method with
-    random vectors.
+    """Estimates how many eigenvalues of a symmetric or Hermitian A lie where, by the kernel polynomial
+    method with random vectors.
 
     Parameters
     ----------
     A : sparse matrix, array, LinearOperator or graph
-        Symmetric.
+        Symmetric, or Hermitian if its numbers are complex.
     resolution : float
         The distance over which eigenvalues are smoothed. 0: a 300th of the spectrum's width.
     vectors : int

@@ -70,7 +70,8 @@ SolvePlan plan(Device& device, const nb::dict& options, const HostParts<T>& part
   return made;
 }
 
-SpectralDensity density(Device& device, const PythonMatrix<double>& A, double resolution,
+template <Scalar T>
+SpectralDensity density(Device& device, const PythonMatrix<T>& A, double resolution,
                         Index max_degree, Index vectors, std::uint64_t seed) {
   PythonMonitor python{nb::none(), nb::none()};
   const SpectralDensityOptions options{.resolution = resolution,
@@ -100,13 +101,9 @@ void bind_density(nb::module_& m) {
       .def("count", &SpectralDensity::count, "a"_a, "b"_a, "Eigenvalues in [a, b].")
       .def("histogram", &SpectralDensity::histogram, "bins"_a,
            "Eigenvalues in equal parts of [lower, upper].");
-  m.def("spectral_density", &density, "device"_a, "A"_a, nb::kw_only(), "resolution"_a = 0.0,
-        "max_degree"_a = SpectralDensityOptions{}.max_degree,
-        "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
-        "The spectral density of a symmetric matrix.");
 }
 
-/// Binds the problems of one scalar under `name`, and the functions that take them.
+/// Binds the problems of one scalar under `name`, and the functions that take them or their matrix.
 template <Scalar T>
 void bind_problem(nb::module_& m, const char* name, const char* doc) {
   using namespace nb::literals;
@@ -117,6 +114,10 @@ void bind_problem(nb::module_& m, const char* name, const char* doc) {
   m.def("plan", &plan<T>, "device"_a, "options"_a, "problem"_a, nb::kw_only(),
         "null_vector_sizes"_a.noconvert() = nb::none(),
         "The plan for solving a problem in host memory.");
+  m.def("spectral_density", &density<T>, "device"_a, "A"_a, nb::kw_only(), "resolution"_a = 0.0,
+        "max_degree"_a = SpectralDensityOptions{}.max_degree,
+        "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
+        "The spectral density of a symmetric or Hermitian matrix.");
 }
 
 }  // namespace

@@ -115,11 +115,20 @@ TEST_F(ComplexSolveProcess, TheHermitianPartOfAnotherMatrix) {
   }
 }
 
+TEST_F(ComplexSolveProcess, FindsPairsInsideTheSpectrum) {
+  folder_.write("A.mtx", kHermitian);  // 1, 3, 5
+  ProcessResult run = run_solve({"A.mtx", "-n", "1", "--sigma", "2.8"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(eigenvalues().size(), 1u);
+  EXPECT_NEAR(eigenvalues()[0], 3, 1e-12);
+  run = run_solve({"A.mtx", "--interval", "2", "6"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(eigenvalues().size(), 2u);
+  EXPECT_NEAR(eigenvalues()[1], 5, 1e-12);
+}
+
 TEST_F(ComplexSolveProcess, RefusesByKeyWhatIsThereForRealMatrices) {
   folder_.write("A.mtx", kHermitian);
-  expect_error(
-      run_solve({"A.mtx", "-n", "1", "--sigma", "2"}), 1,
-      "--sigma 2: solver.sigma: pairs nearest to a number are found for real matrices only");
   expect_error(run_solve({"A.mtx", "--transform", "laplacian"}), 1,
                "--transform laplacian: problem.transform: takes real matrices and blocks only");
   expect_error(run_solve({"A.mtx", "--transform", "normal_equations"}), 1,

@@ -96,8 +96,46 @@ def test_smallest_magnitudes_inside_a_small_and_a_large_spectrum(hermitian):
     w = heddle.eigsh(small, 4, which="SM", return_eigenvectors=False)
     truth = wanted(np.linalg.eigvalsh(small.toarray()), "SM", 4)
     np.testing.assert_allclose(w, truth, atol=1e-12)
-    with pytest.raises(ValueError, match="^which='SM': .* for real matrices only"):
-        heddle.eigsh(hermitian[0], 4, which="SM")
+    A, values = hermitian
+    w = heddle.eigsh(A, 4, which="SM", return_eigenvectors=False)
+    np.testing.assert_allclose(w, wanted(values, "SM", 4), atol=1e-12)
+
+
+@pytest.mark.parametrize("mass", [None, "real", "complex"])
+def test_pairs_nearest_to_a_number_and_in_an_interval(hermitian, definite, mass):
+    A = hermitian[0]
+    M = {None: None, "real": sp.csr_array(definite.real), "complex": definite}[mass]
+    values = dense.eigh(A.toarray(), None if M is None else M.toarray(), eigvals_only=True)
+    sigma = values[N // 2] + 1e-4
+    w, v = heddle.eigsh(A, 5, M=M, sigma=sigma)
+    nearest = values[np.argsort(np.abs(values - sigma))[:5]]
+    np.testing.assert_allclose(w, np.sort(nearest), atol=1e-11)
+    assert residuals(A, w, v, M).max() < 1e-11
+    np.testing.assert_allclose(gram(v, M), np.eye(5), atol=1e-10)
+    a, b = (values[60] + values[61]) / 2, (values[68] + values[69]) / 2
+    w, v = heddle.eigsh_interval(A, (a, b), M=M)
+    np.testing.assert_allclose(w, values[61:69], atol=1e-11)
+    assert residuals(A, w, v, M).max() < 1e-11
+
+
+def test_counts_prove_the_ends(hermitian):
+    A, values = hermitian
+    result = heddle.solve(A, nev=3, certify="inertia")
+    assert result.converged and result.completeness.proven
+    np.testing.assert_allclose(result.eigenvalues, values[:3], atol=1e-11)
+
+
+@pytest.mark.parametrize("scalar", [np.complex64, np.complex128])
+@pytest.mark.parametrize("stored", [True, False])
+def test_densities(lattice, scalar, stored):
+    A, values = lattice
+    A = A.astype(scalar)
+    density = heddle.spectral_density(A if stored else sla.aslinearoperator(A))
+    assert density.order == len(values)
+    assert density.bounds[0] <= values[0] and values[-1] <= density.bounds[1]
+    middle = np.median(values)
+    expected, deviation = density.count(-np.inf, middle)
+    assert abs(expected - len(values) / 2) <= 4 * deviation + 0.02 * len(values)
 
 
 @pytest.mark.parametrize("which", ["LM", "SM"])
@@ -314,8 +352,6 @@ def test_plans_results_and_callbacks(lattice):
 
 B = random_block(N, 2)
 REFUSED = {
-    "sigma": (ValueError, "^sigma: .*real matrices only", lambda A, P: heddle.eigsh(A, 2, sigma=1.0)),
-    "interval": (ValueError, "^interval: .*real matrices only", lambda A, P: heddle.eigsh_interval(A, (0, 1))),
     "svds": (TypeError, "^A has the type complex128; singular values", lambda A, P: heddle.svds(A, 2)),
     "svds_operator": (TypeError, "^A has the type complex128; singular values",
                       lambda A, P: heddle.svds(sla.aslinearoperator(A), 2)),
@@ -331,8 +367,6 @@ REFUSED = {
     "factorized": (TypeError, "^A has the type complex128; factorisations", lambda A, P: heddle.factorized(P)),
     "factorized_M": (TypeError, "^M has the type complex128; factorisations",
                      lambda A, P: heddle.factorized(P.real, M=P, sigma=1.0)),
-    "spectral_density": (TypeError, "^A has the type complex128; spectral densities",
-                         lambda A, P: heddle.spectral_density(A)),
     "fiedler": (TypeError, "^graph has the type complex128; Laplacians", lambda A, P: heddle.fiedler(abs(A) * 1j)),
     "embedding": (TypeError, "^graph has the type complex128; Laplacians",
                   lambda A, P: heddle.spectral_embedding(abs(A) * 1j)),
@@ -346,7 +380,6 @@ REFUSED = {
     "preconditioner": (ValueError, "^preconditioner: multigrid takes real matrices only",
                        lambda A, P: heddle.cg(P, B, preconditioner="multigrid")),
     "reorder": (ValueError, "^reorder: .*real matrices only", lambda A, P: heddle.solve(A, nev=2, reorder="rcm")),
-    "certify": (ValueError, "^certify: .*real matrices", lambda A, P: heddle.solve(A, nev=2, certify="inertia")),
     "project_rhs": (ValueError, "^project_rhs: .*real matrices only",
                     lambda A, P: heddle.cg(P, B, project_rhs=True)),
     "near_null": (ValueError, "^near_null: .*real matrices only",
