@@ -499,7 +499,10 @@ def judge(result: Result, options: Options) -> Result:
     if result.status in ("converged", "interrupted"):
         return result
     if result.status == "stagnated" and result.residuals.size:
-        if np.all(result.residuals <= options.rounding):
+        # Of an interval, pairs may be missing unless all of the spectrum is known.
+        ends = options.request.get("interval") is None
+        all_there = ends or result.completeness.method == "dense"
+        if all_there and np.all(result.residuals <= options.rounding):
             return result
     message = f"{result.status}: {result.reason}"
     if options.on_failure == "raise":

@@ -162,7 +162,7 @@ class Chooser:
             return None
         if self.chance(0.3):
             case.solver["block_size"] = self.between(1, min(n, 12))
-        inside = case.program == "block_lanczos" and not problem.complex
+        inside = case.program == "block_lanczos"
         if inside and problem.B is None and self.chance(0.15):
             return self.interval(case, problem)
         if inside and self.chance(0.2):

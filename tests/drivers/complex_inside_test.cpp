@@ -146,6 +146,18 @@ TEST(ComplexInside, MultipleValuesAndShiftsAtOne) {
   expect_pairs(solution, truth, nearest);
 }
 
+/// Three copies lie at an end, and rounding allows no smaller residuals than the tolerance asks
+/// for.
+TEST(ComplexInside, CopiesAtAnEndOfAnInterval) {
+  HEDDLE_SKIP_WITH_SANITIZER();
+  const Case lattice{"haldane", generated_complex("haldane", {12, 12})};
+  const Truth truth(lattice);
+  const Solution solution =
+      solve(lattice.problem(), {.interval = RealInterval{1, 1.2}, .tolerance = 1e-14});
+  expect_pairs(solution, truth, truth.between(1 - 1e-12, 1.2));
+  EXPECT_TRUE(solution.completeness.proven);
+}
+
 TEST(ComplexInside, ConstrainedPairs) {
   const Case lattice{"peierls2d", generated_complex("peierls2d", {9, 8}, 0.2)};
   const Truth truth(lattice);

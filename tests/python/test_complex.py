@@ -118,6 +118,15 @@ def test_pairs_nearest_to_a_number_and_in_an_interval(hermitian, definite, mass)
     assert residuals(A, w, v, M).max() < 1e-11
 
 
+def test_copies_at_an_end_of_an_interval():
+    A = heddle.generate("haldane", 12, 12)
+    values = np.linalg.eigvalsh(A.toarray())
+    with pytest.warns(UserWarning, match="beyond an end of the interval"):
+        w, v = heddle.eigsh_interval(A, (1.0, 1.2))  # 1 is an eigenvalue
+    np.testing.assert_allclose(w, values[(values > 1 - 1e-9) & (values < 1.2)], atol=1e-12)
+    assert residuals(A, w, v).max() < 1e-12
+
+
 def test_counts_prove_the_ends(hermitian):
     A, values = hermitian
     result = heddle.solve(A, nev=3, certify="inertia")

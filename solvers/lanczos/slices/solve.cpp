@@ -209,7 +209,11 @@ template <Scalar T, class Ctx>
 void SliceSolve<T, Ctx>::take(const Slice& slice, EigenResult<T, Space>& part,
                               const NearestPairs& pairs, bool all) {
   const CountedInterval limits{slice.lower, slice.upper};
-  if (part.status != SolveStatus::converged) {
+  // A solve that stagnates with as many pairs as were counted has them to rounding, which is judged
+  // at the end.
+  const bool there = part.status == SolveStatus::stagnated && all &&
+                     std::ssize(part.eigenvalues) == slice.counts.between();
+  if (part.status != SolveStatus::converged && !there) {
     keep(part, limits, true);
     slices_.push_back(slice);
     return end_with(part.status, part.reason);
@@ -220,7 +224,7 @@ void SliceSolve<T, Ctx>::take(const Slice& slice, EigenResult<T, Space>& part,
     return end_with(SolveStatus::breakdown,
                     fmt::format("no certain factor by {} ends a slice", inverse_.library()));
   }
-  proven_ = proven_ && part.completeness.proven;
+  proven_ = proven_ && (there || part.completeness.proven);
   const CountedInterval covered = counted ? *pairs.counted : limits;
   const LimitCounts numbers = counted ? pairs.numbers : slice.counts;
   const Index kept = keep(part, covered, false);
