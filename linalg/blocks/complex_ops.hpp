@@ -33,14 +33,17 @@ using ConstSmallIn = ConstSmallView<T, typename Ctx::Space>;
 template <class Ctx, class T>
 using SmallIn = SmallView<T, typename Ctx::Space>;
 
+/// X = 0.
 template <ComplexScalar T, class Ctx>
 void set_zero(Ctx& context, BlockIn<Ctx, T> X);
 
+/// X ← rows first_row, first_row + 1, … of the first columns of an identity matrix.
 template <ComplexScalar T>
 void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row = 0);
 template <ComplexScalar T>
 void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row = 0);
 
+/// Y = X.
 template <ComplexScalar T, class Ctx>
 void copy(Ctx& context, ConstBlockIn<Ctx, T> X, BlockIn<Ctx, T> Y);
 
@@ -92,9 +95,11 @@ void multiply_gram(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, ConstSmal
   gram<T>(context, Z, Y, G);
 }
 
+/// Y = α X + β Y.
 template <ComplexScalar T, class Ctx>
 void axpby(Ctx& context, double alpha, ConstBlockIn<Ctx, T> X, double beta, BlockIn<Ctx, T> Y);
 
+/// norms(j, 0) = ‖x_j‖₂.
 template <ComplexScalar T, class Ctx>
 void column_norms(Ctx& context, ConstBlockIn<Ctx, T> X, SmallIn<Ctx, double> norms);
 
@@ -108,9 +113,11 @@ template <ComplexScalar T, class Ctx>
 void weighted_squares(Ctx& context, ConstBlockIn<Ctx, T> weights, ConstBlockIn<Ctx, T> X,
                       SmallIn<Ctx, double> sums);
 
+/// x_j ← factors(j, 0)·x_j.
 template <ComplexScalar T, class Ctx>
 void scale_columns(Ctx& context, ConstSmallIn<Ctx, double> factors, BlockIn<Ctx, T> X);
 
+/// Y = diag(factors) X.
 template <ComplexScalar T>
 void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
@@ -118,12 +125,14 @@ template <ComplexScalar T>
 void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
                 ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
 
+/// Y(i, j) = 1/X(i, j).
 template <ComplexScalar T>
 void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
 template <ComplexScalar T>
 void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  BlockView<T, DeviceSpace> Y);
 
+/// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂.
 template <ComplexScalar T, class Ctx>
 void residual(Ctx& context, ConstBlockIn<Ctx, T> AX, ConstBlockIn<Ctx, T> BX,
               ConstSmallIn<Ctx, double> theta, BlockIn<Ctx, T> R, SmallIn<Ctx, double> norms);

@@ -28,7 +28,8 @@ __device__ double magnitude(T x) {
   }
 }
 
-/// 1/x. Of a complex x by Smith's algorithm, which neither overflows nor underflows where |x|² does.
+/// 1/x. Of a complex x by Smith's algorithm, which neither overflows nor underflows where |x|²
+/// does.
 template <Scalar T>
 __device__ T reciprocal(T x) {
   if constexpr (kComplex<T>) {

@@ -14,8 +14,9 @@ struct FactorLibraryRow {
   bool definite;            ///< whether heddle factors positive definite matrices by it
   bool inertia;             ///< whether heddle factors indefinite ones, and counts eigenvalues
   MakeFactor<double> make;  ///< factors indefinite ones on the host. Null: it does not
-  bool pivots;              ///< whether pivots are chosen for stability in all of the matrix
-  bool on_device;           ///< whether it works in the memory of a GPU
+  MakeFactor<double> make_hermitian;  ///< the same, of real forms of Hermitian ones
+  bool pivots;     ///< whether pivots are chosen for stability in all of the matrix
+  bool on_device;  ///< whether it works in the memory of a GPU
   std::string_view licence;
   std::string_view cost;  ///< orders and speed
   /// Of an indefinite factorisation: the costs per row of A of its order, per operation, and per

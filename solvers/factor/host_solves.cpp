@@ -21,7 +21,9 @@ class HostSolves final : public ShiftedSolves<T, Ctx> {
 
   HostSolves(const CsrView<double, HostSpace>& A, const CsrView<double, HostSpace>& B,
              double max_bytes, const FactorLibraryRow& library)
-      : shifted_(A, B, max_bytes, library) {}
+      : shifted_(A, B, library, [&](const CsrView<double, HostSpace>& lower) {
+          return (kComplex<T> ? library.make_hermitian : library.make)(lower, max_bytes);
+        }) {}
 
   ShiftedFactor& shifted() noexcept override { return shifted_; }
   bool factor(Ctx&, double sigma) override { return shifted_.factor(sigma); }

@@ -41,6 +41,11 @@ using MakeFactor = std::unique_ptr<SymmetricFactor<S>> (*)(const CsrView<S, Host
 std::unique_ptr<SymmetricFactor<double>> eigen_factor(const CsrView<double, HostSpace>& lower,
                                                       double max_bytes);
 
+/// The same for the real form of a Hermitian matrix (`real_form`), by complex arithmetic, which
+/// takes half of the memory and of the operations.
+std::unique_ptr<SymmetricFactor<double>> eigen_hermitian_factor(
+    const CsrView<double, HostSpace>& lower, double max_bytes);
+
 /// The same by MUMPS, with pivots of one and two rows that are chosen for stability. Must be called
 /// only where it is not missing. Source: Amestoy, Duff, Koster, L'Excellent, SIAM J. Matrix Anal.
 /// Appl. 23 (2001) 15.
