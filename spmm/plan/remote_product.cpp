@@ -59,10 +59,7 @@ void RemoteProduct<T, Ctx>::add(Ctx& context, T alpha, const SpmmEpilogue<T, Spa
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class RemoteProduct<T, Ctx>;
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE, HostContext)
-#ifdef HEDDLE_HAS_CUDA
-HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE, CudaContext)
-#endif
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail
