@@ -28,15 +28,19 @@ template <Scalar T>
 std::unique_ptr<detail::ShiftedSolves<T, CudaContext>> make_solves(
     CudaContext& context, const CsrView<T, DeviceSpace>& A, const CsrView<T, DeviceSpace>& B,
     double max_bytes, FactorLibrary library, const detail::FactorLibraryRow& on_host) {
-  const bool automatic = library == FactorLibrary::automatic;
-  if (library == FactorLibrary::host || (automatic && !detail::cudss_missing().empty())) {
-    return detail::host_solves<T>(context, A, B, max_bytes, on_host);
-  }
-  try {
-    return detail::cudss_solves<T>(context, A, B, max_bytes,
-                                   library == FactorLibrary::cudss_deterministic);
-  } catch (const OutOfMemory&) {
-    if (!automatic) throw;
+  if constexpr (kComplex<T>) {
+    if (is_cudss(library)) throw InvalidArgument("cuDSS factors real matrices only");
+  } else {
+    const bool automatic = library == FactorLibrary::automatic;
+    const bool missing = automatic && !detail::cudss_missing().empty();
+    try {
+      if (library != FactorLibrary::host && !missing) {
+        return detail::cudss_solves<T>(context, A, B, max_bytes,
+                                       library == FactorLibrary::cudss_deterministic);
+      }
+    } catch (const OutOfMemory&) {
+      if (!automatic) throw;
+    }
   }
   return detail::host_solves<T>(context, A, B, max_bytes, on_host);
 }
