@@ -68,7 +68,8 @@ bool ConstraintFactor<T, Ctx>::factor(Ctx& context, ShiftedFactor& S) {
   const Matrix& W = eigen.eigenvectors();
   const Eigen::VectorXd errors =
       S.error() * (D.cwiseInverse().asDiagonal() * (X * W)).colwise().squaredNorm().transpose();
-  const Matrix inverse = W * g.cwiseInverse().asDiagonal() * W.adjoint();
+  // Of G as computed: what rounding adds to its symmetric part, a projection would leave in Cᴴx.
+  const Matrix inverse = G.fullPivLu().inverse();
   const Vector x = y - X * (inverse * (C.adjoint() * y));
   certain_ = (g.array().abs() > kMargin * errors.array()).all() &&
              y.cwiseQuotient(D).norm() < kMostCancelled<T> * x.cwiseQuotient(D).norm();

@@ -3,7 +3,9 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <drivers/complex_support.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <numbers>
 #include <support/dense.hpp>
 #include <support/sanitized.hpp>
@@ -50,6 +52,12 @@ struct Truth {
       if (value >= lower && value <= upper) inside.push_back(value);
     }
     return inside;
+  }
+
+  /// The middle of the first gap above value i.
+  double gap_from(Index i) const {
+    while (values(i + 1) - values(i) < 1e-6) ++i;
+    return 0.5 * (values(i) + values(i + 1));
   }
 
   /// The `count` values nearest to σ among those on the side, ascending.
@@ -108,8 +116,7 @@ TEST(ComplexInside, AllPairsOfAnInterval) {
   for (const Case& each : cases()) {
     const Truth truth(each);
     const Index n = truth.values.size();
-    const double lower = 0.5 * (truth.values(n / 4) + truth.values(n / 4 + 1));
-    const double upper = 0.5 * (truth.values(n / 4 + 9) + truth.values(n / 4 + 10));
+    const double lower = truth.gap_from(n / 4), upper = truth.gap_from(n / 4 + 9);
     for (const LanczosFilter filter :
          {LanczosFilter::automatic, LanczosFilter::inverse, LanczosFilter::chebyshev}) {
       if (filter == LanczosFilter::chebyshev && each.B) continue;  // polynomials take no mass
@@ -121,14 +128,17 @@ TEST(ComplexInside, AllPairsOfAnInterval) {
   }
 }
 
-/// Two rings with the same flux have each eigenvalue twice, and σ may be one of them.
-TEST(ComplexInside, MultipleValuesAndShiftsAtOne) {
-  const Index n = 60;
+/// Two rings with the same flux, which have each eigenvalue twice.
+Case two_rings(Index n) {
   const ComplexMatrix ring = generated_complex("ring_flux", {n}, 0.3);
   const auto view = ring.view();
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> columns;
-  std::vector<test::Complex> values;
+  struct Arrays {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::int32_t> columns{};
+    std::vector<test::Complex> values{};
+  };
+  static std::deque<Arrays> kept;  // the matrix refers to them
+  auto& [offsets, columns, values] = kept.emplace_back();
   for (const Index copy : {Index{0}, n}) {
     for (Index i = 0; i < n; ++i) {
       for (auto k = view.row_offsets[i]; k < view.row_offsets[i + 1]; ++k) {
@@ -138,7 +148,11 @@ TEST(ComplexInside, MultipleValuesAndShiftsAtOne) {
       offsets.push_back(std::ssize(columns));
     }
   }
-  const Case twice{"rings", ComplexMatrix(2 * n, 2 * n, offsets, columns, values)};
+  return {"rings", ComplexMatrix(2 * n, 2 * n, offsets, columns, values)};
+}
+
+TEST(ComplexInside, MultipleValuesAndShiftsAtOne) {
+  const Case twice = two_rings(60);
   const Truth truth(twice);
   const double value = truth.values(40);
   const std::vector<double> nearest = truth.nearest(value, Side::both, 6);
@@ -170,6 +184,33 @@ TEST(ComplexInside, ConstrainedPairs) {
   std::vector<double> expected = truth.nearest(sigma, Side::both, 5);
   expected.erase(std::find(expected.begin(), expected.end(), truth.values(held)));
   expect_pairs(solution, truth, expected);
+}
+
+/// With one constraint, one copy of σ is left. A − σI is nearly singular in its direction, too.
+TEST(ComplexInside, ConstraintsWhereCopiesAreLeft) {
+  const Index n = 30;
+  const Case twice = two_rings(n);
+  const Truth truth(twice);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const ComplexBlock Y = test::filled_block(
+        2 * n, 1, [&](HostContext& context, BlockView<test::Complex, HostSpace> X) {
+          fill_random<test::Complex>(context, seed, 0, X);
+        });
+    const Dense given = test::to_dense_block(Y);
+    const Dense basis = Dense(given.householderQr().householderQ()).rightCols(2 * n - 1);
+    const Eigen::VectorXd exact =
+        Eigen::SelfAdjointEigenSolver<Dense>(basis.adjoint() * truth.A * basis).eigenvalues();
+    const ComplexProblem problem{.A = twice.A, .constraints = Y};
+    const Solution solution =
+        solve(problem, {.nev = 4, .sigma = truth.values(n), .tolerance = 1e-6});
+    ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+    const Dense X = test::to_dense_block(std::get<ComplexBlock>(solution.vectors)).leftCols(4);
+    EXPECT_LE((given.adjoint() * X).cwiseAbs().maxCoeff(), 1e-10 * given.norm()) << seed;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double error = (exact.array() - solution.eigenvalues[k]).abs().minCoeff();
+      EXPECT_LE(error, solution.error_bounds[k] + 1e-12) << seed;
+    }
+  }
 }
 
 TEST(ComplexInside, EndsAreCounted) {
