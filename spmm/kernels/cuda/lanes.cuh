@@ -59,8 +59,8 @@ __device__ Lane<T, kWidth> load_row(const T* first, std::int32_t row, unsigned p
   return load<kWidth>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(first) + offset));
 }
 
-/// sum += a·b. Complex numbers take four fused operations. The operator of std::complex also repairs
-/// products of infinite numbers, which takes several times as long.
+/// sum += a·b. Complex numbers take four fused operations. The operator of std::complex also
+/// repairs products of infinite numbers, which takes several times as long.
 template <Scalar T>
 __device__ void multiply_add(T a, T b, T& sum) {
   if constexpr (kComplex<T>) {
