@@ -476,14 +476,15 @@ def eigsh_interval(
     Parameters
     ----------
     A : sparse matrix, array, LinearOperator or graph
-        Symmetric, n x n.
+        Symmetric, or Hermitian if its numbers are complex, n x n.
     interval : (float, float)
         Its ends, which may be infinite.
     k : int, optional
         The largest number of pairs that it may hold. Without it, there is no limit, or 100 where no
         factor counts them.
     M : sparse matrix or array, optional
-        Symmetric positive semidefinite, n x n. By default the identity.
+        Symmetric positive semidefinite, or definite in a complex problem, n x n. By default the
+        identity.
     tol : float
         The relative error of the values. 0: about the level of rounding.
     maxiter : int, optional
