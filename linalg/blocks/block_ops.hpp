@@ -133,7 +133,7 @@ class CudaContext;
 template <RealScalar T>
 void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X);
 
-template <RealScalar T>
+template <Scalar T>
 void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row = 0);
 
 template <RealScalar T>
@@ -208,11 +208,11 @@ template <RealScalar T>
 void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> factors,
                    BlockView<T, DeviceSpace> X);
 
-template <RealScalar T>
+template <Scalar T>
 void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
                 ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
 
-template <RealScalar T>
+template <Scalar T>
 void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  BlockView<T, DeviceSpace> Y);
 

@@ -40,8 +40,6 @@ void set_zero(Ctx& context, BlockIn<Ctx, T> X);
 /// X ← rows first_row, first_row + 1, … of the first columns of an identity matrix.
 template <ComplexScalar T>
 void set_identity(HostContext& context, BlockView<T, HostSpace> X, Index first_row = 0);
-template <ComplexScalar T>
-void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row = 0);
 
 /// Y = X.
 template <ComplexScalar T, class Ctx>
@@ -121,16 +119,10 @@ void scale_columns(Ctx& context, ConstSmallIn<Ctx, double> factors, BlockIn<Ctx,
 template <ComplexScalar T>
 void scale_rows(HostContext& context, ConstBlockView<T, HostSpace> factors,
                 ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
-template <ComplexScalar T>
-void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
-                ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y);
 
 /// Y(i, j) = 1/X(i, j).
 template <ComplexScalar T>
 void reciprocals(HostContext& context, ConstBlockView<T, HostSpace> X, BlockView<T, HostSpace> Y);
-template <ComplexScalar T>
-void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
-                 BlockView<T, DeviceSpace> Y);
 
 /// R = AX − BX·diag(θ) and norms(j, 0) = ‖r_j‖₂.
 template <ComplexScalar T, class Ctx>

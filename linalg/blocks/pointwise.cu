@@ -34,7 +34,7 @@ template <class T>
 struct Reciprocal {
   const T* data;
   Index ld;
-  __device__ T operator()(Index i, int c) const { return 1 / data[i * ld + c]; }
+  __device__ T operator()(Index i, int c) const { return reciprocal(data[i * ld + c]); }
 };
 
 /// An entry of X diag(factors), rounded to U.
@@ -71,7 +71,7 @@ struct RowScaled {
   const T* factors;
   Index factors_ld;
   __device__ T operator()(Index i, int c) const {
-    return factors[i * factors_ld] * data[i * ld + c];
+    return product(factors[i * factors_ld], data[i * ld + c]);
   }
 };
 
@@ -121,7 +121,7 @@ void set_zero(CudaContext& context, BlockView<T, DeviceSpace> X) {
   context.profile().count(bytes<T, DeviceSpace>(X), 0);
 }
 
-template <RealScalar T>
+template <Scalar T>
 void set_identity(CudaContext& context, BlockView<T, DeviceSpace> X, Index first_row) {
   launch_assign(context, X, Identity<T>{first_row});
 }
@@ -148,22 +148,22 @@ void scale_columns(CudaContext& context, ConstSmallView<double, DeviceSpace> fac
   context.profile().count(2 * bytes<T, DeviceSpace>(X), entries<T, DeviceSpace>(X));
 }
 
-template <RealScalar T>
+template <Scalar T>
 void scale_rows(CudaContext& context, ConstBlockView<T, DeviceSpace> factors,
                 ConstBlockView<T, DeviceSpace> X, BlockView<T, DeviceSpace> Y) {
   require_same_shape("scale_rows", X, Y);
   require_same_shape("scale_rows", factors,
                      ConstBlockView<T, DeviceSpace>(X.data(), X.rows(), 1, X.ld()));
   launch_assign(context, Y, RowScaled<T>{X.data(), X.ld(), factors.data(), factors.ld()});
-  context.profile().count(bytes(factors) + 2 * bytes(X), entries(X));
+  context.profile().count(bytes(factors) + 2 * bytes(X), (kComplex<T> ? 6 : 1) * entries(X));
 }
 
-template <RealScalar T>
+template <Scalar T>
 void reciprocals(CudaContext& context, ConstBlockView<T, DeviceSpace> X,
                  BlockView<T, DeviceSpace> Y) {
   require_same_shape("reciprocals", X, Y);
   launch_assign(context, Y, Reciprocal<T>{X.data(), X.ld()});
-  context.profile().count(2 * bytes(X), entries(X));
+  context.profile().count(2 * bytes(X), (kComplex<T> ? 6 : 1) * entries(X));
 }
 
 template <RealScalar T>
@@ -214,18 +214,22 @@ void convert(CudaContext& context, ConstBlockView<V, DeviceSpace> rows,
   context.profile().count(bytes(rows) + bytes(X) + bytes<U, DeviceSpace>(Y), 2 * entries(X));
 }
 
+#define HEDDLE_INSTANTIATE(T)                                                          \
+  template void set_identity(CudaContext&, BlockView<T, DeviceSpace>, Index);          \
+  template void scale_rows(CudaContext&, ConstBlockView<T, DeviceSpace>,               \
+                           ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>); \
+  template void reciprocals(CudaContext&, ConstBlockView<T, DeviceSpace>,              \
+                            BlockView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
 #define HEDDLE_INSTANTIATE(T)                                                                      \
   template void set_zero(CudaContext&, BlockView<T, DeviceSpace>);                                 \
-  template void set_identity(CudaContext&, BlockView<T, DeviceSpace>, Index);                      \
   template void copy(CudaContext&, ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);     \
   template void fill_random(CudaContext&, std::uint64_t, std::uint64_t, BlockView<T, DeviceSpace>, \
                             Index);                                                                \
   template void scale_columns(CudaContext&, ConstSmallView<double, DeviceSpace>,                   \
                               BlockView<T, DeviceSpace>);                                          \
-  template void scale_rows(CudaContext&, ConstBlockView<T, DeviceSpace>,                           \
-                           ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);             \
-  template void reciprocals(CudaContext&, ConstBlockView<T, DeviceSpace>,                          \
-                            BlockView<T, DeviceSpace>);                                            \
   template void axpby(CudaContext&, double, ConstBlockView<T, DeviceSpace>, double,                \
                       BlockView<T, DeviceSpace>);                                                  \
   template void norm_scales(CudaContext&, ConstBlockView<T, DeviceSpace>,                          \
