@@ -276,8 +276,6 @@ ExitCode carry_out(Run& run, Device& device) {
 
 ExitCode carry_out(Run& run) {
   const bool complex = is_complex(run.config);
-  DeviceChoice& choice = run.config.request.device;
-  if (complex && choice == DeviceChoice::automatic) choice = DeviceChoice::host;
   run.progress.begin_stage("looking for a device");
   Device device = choose_device(run.config, run.together.processes);
   check_output_directory(run.config.output.directory);

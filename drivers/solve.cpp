@@ -1,5 +1,6 @@
 #include <heddle/drivers/inspect/facts.hpp>
 #include <heddle/drivers/plan/buckling.hpp>
+#include <heddle/drivers/plan/complex_plan.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_stage.hpp>
@@ -47,12 +48,6 @@ Solution run(Device& device, Problem given, const SolvePlan& plan, const Monitor
   });
 }
 
-/// Why `problem` must be solved on the host. Empty if it can be moved to a GPU.
-std::string host_reason(const Problem& problem) {
-  const std::string_view part = callable_part(shape_of(problem, 1));
-  return part.empty() ? "" : std::string(part) + " is a callable on host blocks";
-}
-
 }  // namespace
 
 Solution run_keeping_vectors(Device& device, Problem problem, const SolvePlan& plan,
@@ -73,18 +68,50 @@ SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkp
 
 namespace {
 
+/// Why a problem of this shape must be solved on the host. Empty if it can be moved to a GPU.
+std::string host_reason(const detail::Facts& shape) {
+  const std::string_view part = detail::callable_part(shape);
+  return part.empty() ? "" : std::string(part) + " is a callable on host blocks";
+}
+
 [[noreturn]] void refuse_gpu(const std::string& reason) {
   throw RequestError("device", ": cuda cannot be used: " + reason);
+}
+
+void check_products(const Device& device, const detail::Facts& shape) {
+  const std::string reason = host_reason(shape);
+  if (!reason.empty() && !device.is_host()) refuse_gpu(reason);
+}
+
+/// On the device that the request asks for, by default a GPU if there is one.
+template <Scalar T>
+Solution solve_anywhere(const HostProblem<T>& problem, const Request& request,
+                        const Monitor& monitor) {
+  const std::string reason = host_reason(detail::shape_of(problem, 1));
+  if (reason.empty() || request.devices > 1) {
+    Device device = device_for(request);
+    return solve(device, problem, request, monitor);
+  }
+  if (request.device == DeviceChoice::cuda) refuse_gpu(reason);
+  Device host(DeviceChoice::host, request.threads);
+  Solution solution = solve(host, problem, request, monitor);
+  if (request.device == DeviceChoice::automatic) solution.device_note = "auto: " + reason;
+  return solution;
 }
 
 }  // namespace
 
 SolvePlan plan(Device& device, const Problem& problem, const Request& request,
                const Monitor& monitor) {
-  const std::string reason = detail::host_reason(problem);
-  if (!reason.empty() && !device.is_host()) refuse_gpu(reason);
+  check_products(device, detail::shape_of(problem, device.processes()));
   return detail::make_plan(device.host(), detail::machine_of(device),
                            detail::buckling_pencil(device.host(), problem), request, monitor);
+}
+
+SolvePlan plan(Device& device, const ComplexProblem& problem, const Request& request,
+               const Monitor&) {
+  check_products(device, detail::shape_of(problem, device.processes()));
+  return detail::make_plan(device.host(), detail::machine_of(device), problem, request);
 }
 
 Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monitor& monitor) {
@@ -96,17 +123,18 @@ Solution solve(Device& device, Problem problem, const Request& request, const Mo
   return run(device, std::move(problem), planned, monitor);
 }
 
+Solution solve(Device& device, ComplexProblem problem, const Request& request,
+               const Monitor& monitor) {
+  const SolvePlan planned = plan(device, problem, request, monitor);
+  return run(device, std::move(problem), planned, monitor);
+}
+
 Solution solve(const Problem& problem, const Request& request, const Monitor& monitor) {
-  const std::string reason = detail::host_reason(problem);
-  if (reason.empty() || request.devices > 1) {
-    Device device = device_for(request);
-    return solve(device, problem, request, monitor);
-  }
-  if (request.device == DeviceChoice::cuda) refuse_gpu(reason);
-  Device host(DeviceChoice::host, request.threads);
-  Solution solution = solve(host, problem, request, monitor);
-  if (request.device == DeviceChoice::automatic) solution.device_note = "auto: " + reason;
-  return solution;
+  return solve_anywhere(problem, request, monitor);
+}
+
+Solution solve(const ComplexProblem& problem, const Request& request, const Monitor& monitor) {
+  return solve_anywhere(problem, request, monitor);
 }
 
 }  // namespace heddle

@@ -46,8 +46,8 @@ Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monit
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
-// Complex matrices are solved on the host, in double precision and one process. What is there for
-// real matrices only is refused by a `RequestError` or `ProblemError`.
+// Complex matrices are solved in double precision and by one process, on the host or a GPU. What is
+// there for real matrices only is refused by a `RequestError` or `ProblemError`.
 
 /// As `plan` of a real problem.
 SolvePlan plan(Device& device, const ComplexProblem& problem, const Request& request = {},
@@ -57,12 +57,8 @@ SolvePlan plan(Device& device, const ComplexProblem& problem, const Request& req
 Solution run(Device& device, ComplexProblem problem, const SolvePlan& plan,
              const Monitor& monitor = {});
 
-/// As `solve` of a real problem on `device`, which must be the host.
+/// As `solve` of a real problem on `device`.
 Solution solve(Device& device, ComplexProblem problem, const Request& request,
-               const Monitor& monitor = {});
-
-/// As `solve` of a real problem, on the host also where there is a GPU.
-Solution solve(const ComplexProblem& problem, const Request& request = {},
                const Monitor& monitor = {});
 
 /// The device that `request` chooses by `device`, `devices` and `threads`, for one process or, of
@@ -74,6 +70,8 @@ Device device_for(const Request& request, const std::shared_ptr<Processes>& proc
 
 /// Solves `problem` on the device that `request` chooses.
 Solution solve(const Problem& problem, const Request& request = {}, const Monitor& monitor = {});
+Solution solve(const ComplexProblem& problem, const Request& request = {},
+               const Monitor& monitor = {});
 
 /// The part of all processes but process 0 of `processes`: takes part in the solves of process 0,
 /// which calls `solve` on a `Device` with these processes, until that calls `dismiss`. Returns the
@@ -112,7 +110,7 @@ SolvePlan with_checkpoint(const SolvePlan& plan, const CheckpointOptions& checkp
 SpectralDensity spectral_density(Device& device, const Matrix& A,
                                  const SpectralDensityOptions& options = {});
 
-/// The same for a Hermitian A. Throws `RequestError` unless `device` is the host.
+/// The same for a Hermitian A.
 SpectralDensity spectral_density(Device& device, const ComplexMatrix& A,
                                  const SpectralDensityOptions& options = {});
 

@@ -14,11 +14,17 @@ inline constexpr const char* kMatrixHelp =
     "NAME:SIZE,SIZE... or NAME:SIZE:DENSITY";
 
 /// The matrix that an argument names. `argument`: as messages call it.
-inline HostCsrMatrix<double> load(HostContext& context, const std::string& name,
-                                  const char* argument) {
+template <Scalar T = double>
+HostCsrMatrix<T> load(HostContext& context, const std::string& name, const char* argument) {
   return apps::read_input(name, argument, [&context](const std::filesystem::path& path) {
-    return detail::load_matrix(context, path.string());
+    return detail::load_matrix<T>(context, path.string());
   });
+}
+
+/// Whether the numbers of this matrix are complex.
+inline bool names_complex(const std::string& name) {
+  if (!detail::names_generator(name)) return apps::holds_complex(name);
+  return is_complex_structure(detail::parse_generator(name).name);
 }
 
 /// Prints `text`, or `json` if `where` is "-". Any other `where` is a file for `json`.

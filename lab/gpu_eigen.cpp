@@ -22,9 +22,6 @@
 namespace heddle {
 namespace {
 
-using Problem = EigenProblem<double, CudaContext>;
-using Result = EigenResult<double, DeviceSpace>;
-
 void print_phases(const Profile& profile) {
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     const Phase phase = static_cast<Phase>(i);
@@ -45,7 +42,7 @@ void measure(CudaContext& context, std::string_view title, const Solve& solve) {
   const CopyCount copies = context.copy_count();
   const std::size_t allocations = context.allocation_count().allocations;
   const auto begin = Clock::now();
-  const Result& result = solve();
+  const auto& result = solve();
   context.synchronize();
   const double seconds = seconds_since(begin);
   const double iterations = static_cast<double>(std::max<Index>(1, result.iterations));
@@ -62,47 +59,57 @@ struct Case {
   std::string solver;
   std::string structure;
   Index size = 0;
+  double density = 0;
   std::string degree = "none";
   std::string precision = "single";
   EigenOptions options;
 };
 
 /// A Chebyshev preconditioner, none for the degree "none".
-std::unique_ptr<Preconditioner<double, CudaContext>> chebyshev(CudaContext& context,
-                                                               CsrView<double, DeviceSpace> A,
-                                                               const Case& asked) {
+template <Scalar T>
+std::unique_ptr<Preconditioner<T, CudaContext>> chebyshev(CudaContext& context,
+                                                          CsrView<T, DeviceSpace> A,
+                                                          const Case& asked) {
   const std::string& degree = asked.degree;
   if (degree == "none") return nullptr;
   const PreconditionerKind& kind = preconditioner_table().get("chebyshev");
   const OptionValue value = degree == "auto" ? OptionValue(degree) : OptionValue(std::stol(degree));
   PreconditionerOptions options = kind.options({{"degree", value}});
-  if (asked.precision == "double") return kind.make<double>(context, A, options);
-  options.set_products(*find_precision(asked.precision));
-  return kind.make_lowered(context, A, options);
+  if constexpr (RealScalar<T>) {
+    if (asked.precision == "double") return kind.make<T>(context, A, options);
+    options.set_products(*find_precision(asked.precision));
+    return kind.make_lowered(context, A, options);
+  } else {
+    return kind.make<T>(context, A, options);
+  }
 }
 
+template <Scalar T>
 void run(const Case& asked) {
+  using Result = EigenResult<T, DeviceSpace>;
   HostContext host;
   CudaContext context;
-  SparseOperator<double, CudaContext> A(
-      context, place(context, generate<double>(
-                                  host, {asked.structure, {asked.size, asked.size, asked.size}})));
-  const auto M = chebyshev(context, A.matrix(), asked);
-  Problem problem;
+  SparseOperator<T, CudaContext> A(
+      context, place(context, generate<T>(host, {asked.structure,
+                                                 {asked.size, asked.size, asked.size},
+                                                 asked.density})));
+  const auto M = chebyshev<T>(context, A.matrix(), asked);
+  EigenProblem<T, CudaContext> problem;
   problem.A = &A;
   const std::string title = fmt::format("{} {} {}³, {} pairs", asked.solver, asked.structure,
                                         asked.size, asked.options.nev);
   if (asked.solver == "lanczos") {
     BlockLanczosOptions options{asked.options};
     options.which = Which::largest;
-    BlockLanczosWorkspace<double, CudaContext> workspace;
-    measure(context, title,
-            [&]() -> const Result& { return block_lanczos(context, problem, options, workspace); });
+    BlockLanczosWorkspace<T, CudaContext> workspace;
+    measure(context, title, [&]() -> const Result& {
+      return block_lanczos<T>(context, problem, options, workspace);
+    });
   } else {
     problem.preconditioner = M.get();
-    LobpcgWorkspace<double, CudaContext> workspace;
+    LobpcgWorkspace<T, CudaContext> workspace;
     measure(context, title, [&]() -> const Result& {
-      return lobpcg(context, problem, LobpcgOptions{asked.options}, workspace);
+      return lobpcg<T>(context, problem, LobpcgOptions{asked.options}, workspace);
     });
     if (const auto report = M ? report_of(*M) : std::nullopt) {
       fmt::print("  the precision of the preconditioner: {}\n", report->precision);
@@ -121,6 +128,7 @@ int main(int argc, char** argv) try {
   app.add_option("solver", asked.solver)->required()->check(CLI::IsMember({"lobpcg", "lanczos"}));
   app.add_option("structure", asked.structure, "of three equal sizes")->required();
   app.add_option("size", asked.size)->required();
+  app.add_option("--density", asked.density, "of the structure, such as the flux of peierls3d");
   app.add_option("-n,--nev", asked.options.nev);
   app.add_option("--block-size", asked.options.block_size, "0: chosen from nev");
   app.add_option("--degree", asked.degree, "of LOBPCG's Chebyshev preconditioner, auto or none");
@@ -130,7 +138,11 @@ int main(int argc, char** argv) try {
       ->transform(CLI::Transformer(std::map<std::string, heddle::Criterion>{
           {"eigenvalue", heddle::Criterion::eigenvalue}, {"norm", heddle::Criterion::norm}}));
   CLI11_PARSE(app, argc, argv);
-  heddle::run(asked);
+  if (heddle::is_complex_structure(asked.structure)) {
+    heddle::run<std::complex<double>>(asked);
+  } else {
+    heddle::run<double>(asked);
+  }
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());
   return 1;

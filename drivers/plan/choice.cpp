@@ -62,7 +62,7 @@ MethodChoice choose_at_smallest_end(const Request& request, const Facts& facts,
   const std::string expensive =
       fmt::format("factoring A - sigma B is expensive, about {:.0e} operations", operations);
   // LOBPCG needs multigrid or incomplete factors to be faster than filters, see
-  // `PreconditionerKind::complex_maker`.
+  // `PreconditionerKind::takes_complex`.
   if (facts.complex && !facts.B.given) {
     MethodChoice filtered =
         choice(Method::block_lanczos, expensive + ", and filters beat Chebyshev preconditioners");

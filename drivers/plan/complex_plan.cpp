@@ -25,7 +25,6 @@ void check_part(ProblemPart part, bool given, std::string_view what) {
 
 /// Refuses what is there for real matrices only, and can be told without the method.
 void check_asked(const Machine& machine, const ComplexProblem& problem, const Request& request) {
-  if (machine.on_gpu) refuse("device", "cuda solves problems with");
   if (machine.processes > 1) {
     throw InvalidArgument("several processes solve problems with real matrices only");
   }
@@ -48,7 +47,7 @@ void check_asked(const Machine& machine, const ComplexProblem& problem, const Re
 }
 
 void check_preconditioner(const PreconditionerPlan& plan) {
-  if (plan.kind == nullptr || plan.kind->complex_maker) return;
+  if (plan.kind == nullptr || plan.kind->takes_complex()) return;
   throw RequestError("preconditioner.type",
                      fmt::format(": {} takes real matrices only; jacobi, chebyshev and none take "
                                  "complex ones",

@@ -192,8 +192,7 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                   \
   template Solved<T, Ctx::Space> run_method(Algorithm, Ctx&, PlacedProblem<T, Ctx>&, \
                                             const Request&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
-HEDDLE_FOR_EACH_COMPLEX(HEDDLE_INSTANTIATE, HostContext)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

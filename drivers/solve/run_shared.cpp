@@ -137,8 +137,7 @@ Solution run_shared(const Place<Ctx>& on, SharedProblem<T> shared, const Precond
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                             \
   template Solution run_shared(const Place<Ctx>&, SharedProblem<T>, const PreconditionerPlan&, \
                                const Request&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
-HEDDLE_FOR_EACH_COMPLEX(HEDDLE_INSTANTIATE, HostContext)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

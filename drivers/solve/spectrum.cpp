@@ -4,9 +4,12 @@
 
 namespace heddle {
 
-SpectralDensity spectral_density(Device& device, const Matrix& A,
-                                 const SpectralDensityOptions& options) {
-  detail::check_square(ProblemPart::matrix, A.rows(), A.cols());
+namespace {
+
+template <Scalar T>
+SpectralDensity density(Device& device, const HostMatrix<T>& A,
+                        const SpectralDensityOptions& options) {
+  detail::check_square(ProblemPart::matrix, A.rows(), A.cols(), kComplex<T>);
   if (A.is_stored()) {
     detail::check_symmetric(device.host(), ProblemPart::matrix, A);
   } else if (!device.is_host()) {
@@ -19,6 +22,18 @@ SpectralDensity spectral_density(Device& device, const Matrix& A,
     auto placed = detail::place_matrix(context, A, {});
     return spectral_density(context, *placed.product, options);
   });
+}
+
+}  // namespace
+
+SpectralDensity spectral_density(Device& device, const Matrix& A,
+                                 const SpectralDensityOptions& options) {
+  return density(device, A, options);
+}
+
+SpectralDensity spectral_density(Device& device, const ComplexMatrix& A,
+                                 const SpectralDensityOptions& options) {
+  return density(device, A, options);
 }
 
 }  // namespace heddle

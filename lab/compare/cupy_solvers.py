@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""CuPy's solvers on the 7-point Laplacian: what lab/gpu_eigen and lab/gpu_block_cg are compared with.
+"""CuPy's solvers on the 7-point Laplacian, or peierls3d with a FLUX per plaquette: what lab/gpu_eigen
+and lab/gpu_block_cg are compared with.
 
-usage: cupy_solvers.py lobpcg|eigsh|cg [GRID [COLUMNS [LIMIT]]]     default: 100 16 2000
+usage: cupy_solvers.py lobpcg|eigsh|cg [GRID [COLUMNS [LIMIT [FLUX]]]]     default: 100 16 2000
 
 lobpcg  COLUMNS smallest pairs to ‖r‖ ≤ 1e-8 ‖A‖₁ without a preconditioner, at most LIMIT iterations
 eigsh   COLUMNS largest pairs (which='LA'), tolerance 1e-8 ‖A‖₁
@@ -34,6 +35,16 @@ def laplace3d(m):
     return sparse.csr_matrix(total + kron(identity, identity, line))
 
 
+def peierls3d(m, flux):
+    line = sparse.diags([-cupy.ones(m - 1), 2 * cupy.ones(m), -cupy.ones(m - 1)], [-1, 0, 1])
+    identity = sparse.identity(m)
+    up = sparse.diags([-cupy.ones(m - 1)], [1])
+    forward = sparse.kron(up, sparse.diags([cupy.exp(2j * cupy.pi * flux * cupy.arange(m))], [0]))
+    plane = sparse.kron(identity, line + 2 * identity) + forward + forward.conj().T
+    stack = sparse.kron(line, sparse.identity(m * m))
+    return sparse.csr_matrix(stack + sparse.kron(identity, plane))
+
+
 def timed(call):
     cupy.cuda.Device().synchronize()
     begin = time.perf_counter()
@@ -47,7 +58,7 @@ def eigen_residual(A, values, vectors):
 
 
 def run_lobpcg(A, columns, limit):
-    X = cupy.random.default_rng(1).standard_normal((A.shape[0], columns))
+    X = cupy.random.default_rng(1).standard_normal((A.shape[0], columns)).astype(A.dtype)
     options = {"tol": TOLERANCE * NORM, "largest": False, "retResidualNormsHistory": True}
     lobpcg(A, X, maxiter=5, **options)
     (values, vectors, history), seconds = timed(lambda: lobpcg(A, X, maxiter=limit, **options))
@@ -85,8 +96,11 @@ def main():
     solver = sys.argv[1]
     grid, columns, limit = ([int(a) for a in sys.argv[2:5]] + [100, 16, 2000][len(sys.argv) - 2 :])
     warnings.simplefilter("ignore")
-    report = solvers[solver](laplace3d(grid), columns, limit)
-    print(f"cupy {cupy.__version__} {solver} laplace3d {grid}^3, {columns} columns: {report}")
+    flux = sys.argv[5:6]
+    A = peierls3d(grid, float(flux[0])) if flux else laplace3d(grid)
+    name = f"peierls3d {grid}^3 with flux {flux[0]}" if flux else f"laplace3d {grid}^3"
+    report = solvers[solver](A, columns, limit)
+    print(f"cupy {cupy.__version__} {solver} {name}, {columns} columns: {report}")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,13 @@ class Operands {
         C_(context, static_cast<std::size_t>(A.rows * padded_ld<T>(widest))) {
     std::minstd_rand engine(1);
     constexpr double kScale = 2.0 / std::minstd_rand::max();
-    for (T& value : host_) value = static_cast<T>(kScale * static_cast<double>(engine()) - 1);
+    const auto uniform = [&] {
+      return static_cast<RealOf<T>>(kScale * static_cast<double>(engine()) - 1);
+    };
+    for (T& value : host_) {
+      value = uniform();
+      if constexpr (kComplex<T>) value.imag(uniform());
+    }
     if (!host_.empty()) context.copy_to_device(B_.data(), host_.data(), host_.size() * sizeof(T));
   }
 
@@ -137,7 +143,7 @@ class Comparison {
     WidthComparison result;
     result.N = N;
     result.compulsory_bytes = automatic.compulsory_bytes(N);
-    result.flops = 2 * static_cast<double>(A_.nnz) * static_cast<double>(N);
+    result.flops = (kComplex<T> ? 8 : 2) * static_cast<double>(A_.nnz) * static_cast<double>(N);
     result.chosen = automatic.kernel(N);
     result.reason = automatic.reason(N);
     result.predictions =
@@ -146,7 +152,9 @@ class Comparison {
     for (const std::string& name : kernels_) {
       result.kernels.push_back(guarded(name, [&] { return row_major(name); }));
     }
-    result.kernels.push_back(guarded(kByColumns, [&] { return by_columns(automatic); }));
+    if constexpr (RealScalar<T>) {
+      result.kernels.push_back(guarded(kByColumns, [&] { return by_columns(automatic); }));
+    }
     for (const CusparseLayout layout : {CusparseLayout::by_rows, CusparseLayout::by_columns}) {
       for (int algorithm = 1; options_.cusparse && algorithm <= 3; ++algorithm) {
         const std::string name =
@@ -185,7 +193,7 @@ class Comparison {
                            }});
   }
 
-  KernelTiming by_columns(const SpmmPlan<T, CudaContext>& plan) {
+  KernelTiming by_columns(const SpmmPlan<T, CudaContext>& plan) requires RealScalar<T> {
     ColumnMajorProduct<T, CudaContext> product(plan, A_.rows, A_.cols);
     return check_and_time({kByColumns, true, [&] {
                              product.multiply(context_, T{1}, {operands_.B(), N_, A_.cols, A_.cols},
@@ -246,22 +254,22 @@ class Comparison {
 
   double error_of(T entry, Index row, Index column, bool column_major) const {
     const Index ld = padded_ld<T>(N_);
-    double sum = 0;
+    Wide<T> sum = 0;
     double size = 0;
     const Index end = A_.row_offsets[row + 1];
     for (Index k = A_.row_offsets[row]; k < end; ++k) {
       const Index from = A_.columns[k];
-      const double b = static_cast<double>(
+      const auto b = static_cast<Wide<T>>(
           operands_.host()[column_major ? column * A_.cols + from : from * ld + column]);
-      const double term = static_cast<double>(A_.values[k]) * b;
+      const Wide<T> term = static_cast<Wide<T>>(A_.values[k]) * b;
       sum += term;
       size += std::abs(term);
     }
-    const double difference = std::abs(static_cast<double>(entry) - sum);
+    const double difference = std::abs(static_cast<Wide<T>>(entry) - sum);
     if (difference == 0) return 0;
     const double length = static_cast<double>(end - A_.row_offsets[row]);
     const double rounding =
-        static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(length) * size;
+        static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) * std::sqrt(length) * size;
     return std::isnan(difference) || rounding == 0 ? std::numeric_limits<double>::infinity()
                                                    : difference / rounding;
   }
@@ -309,6 +317,9 @@ KernelComparison compare_kernels(CudaContext& context, const CsrView<T, HostSpac
 template KernelComparison compare_kernels(CudaContext&, const CsrView<float, HostSpace>&,
                                           const ComparisonOptions&);
 template KernelComparison compare_kernels(CudaContext&, const CsrView<double, HostSpace>&,
+                                          const ComparisonOptions&);
+template KernelComparison compare_kernels(CudaContext&,
+                                          const CsrView<std::complex<double>, HostSpace>&,
                                           const ComparisonOptions&);
 
 }  // namespace heddle::lab

@@ -18,7 +18,9 @@
 namespace heddle::lab {
 
 template <class T>
-constexpr cudaDataType kDataType = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+constexpr cudaDataType kDataType = kComplex<T>                 ? CUDA_C_64F
+                                   : std::is_same_v<T, double> ? CUDA_R_64F
+                                                               : CUDA_R_32F;
 
 struct DestroyCusparse {
   void operator()(cusparseContext* handle) const noexcept { cusparseDestroy(handle); }

@@ -69,5 +69,6 @@ void CusparseSpmm<T>::multiply() const {
 
 template class CusparseSpmm<float>;
 template class CusparseSpmm<double>;
+template class CusparseSpmm<std::complex<double>>;
 
 }  // namespace heddle::lab

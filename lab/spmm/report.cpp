@@ -35,14 +35,14 @@ struct Ratios {
 
 nlohmann::json to_json(const MatrixComparison& matrix, const WidthComparison& width,
                        double bandwidth) {
-  const std::size_t scalar_bytes = matrix.precision == "double" ? sizeof(double) : sizeof(float);
   nlohmann::json kernels = nlohmann::json::array();
   for (const KernelTiming& timing : width.kernels) {
     nlohmann::json entry = {{"kernel", timing.kernel}, {"rounding_errors", timing.error}};
     if (const KernelPrediction* prediction = width.prediction(timing.kernel)) {
       entry["predicted_ms"] = 1e3 * prediction->seconds;
       entry["bound_by"] = prediction->bound_by();
-      entry["flops_per_byte"] = flops_per_byte(matrix.features, width.N, scalar_bytes, *prediction);
+      entry["flops_per_byte"] =
+          flops_per_byte(matrix.features, width.N, matrix.number_bytes, *prediction);
     }
     if (timing.failure.empty()) {
       entry["warm_ms"] = timing.warm_ms;

@@ -9,7 +9,8 @@ namespace heddle::lab {
 /// The results for one matrix in one precision and all widths.
 struct MatrixComparison {
   std::string matrix;
-  std::string precision;
+  std::string precision;         ///< of the numbers, such as "complex double"
+  std::size_t number_bytes = 8;  ///< of one of them
   Index rows = 0;
   Index cols = 0;
   Index nnz = 0;

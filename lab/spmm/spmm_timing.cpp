@@ -34,7 +34,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
       "memory bandwidth sets.",
       "spmm_timing");
   app.add_option("A", arguments.matrices, kMatrixHelp);
-  app.add_option("--precision", arguments.precisions, "double, single, or both by a comma")
+  app.add_option("--precision", arguments.precisions,
+                 "of real matrices: double, single, or both by a comma")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"double", "single"}).description(""));
@@ -60,8 +61,8 @@ template <class T>
 MatrixComparison compare(CudaContext& context, const std::string& name, const char* precision,
                          const HostCsrMatrix<T>& A, const ComparisonOptions& options) {
   KernelComparison compared = compare_kernels<T>(context, A.view(), options);
-  return {
-      name, precision, A.rows(), A.cols(), A.nnz(), compared.features, std::move(compared.widths)};
+  return {name,     precision, sizeof(T),         A.rows(),
+          A.cols(), A.nnz(),   compared.features, std::move(compared.widths)};
 }
 
 void time_kernels(const Arguments& arguments) {
@@ -72,6 +73,13 @@ void time_kernels(const Arguments& arguments) {
   CudaContext context;
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
+    if (names_complex(name)) {
+      report.matrices.push_back(compare(context, name, "complex double",
+                                        load<std::complex<double>>(host, name, "A"),
+                                        arguments.comparison));
+      print(report.matrices.back(), report.bandwidth);
+      continue;
+    }
     const HostCsrMatrix<double> A = load(host, name, "A");
     for (const std::string& precision : arguments.precisions) {
       if (precision == "double") {

@@ -20,7 +20,7 @@ __global__ void row_maxima_kernel(Index rows, int cols, const T* X, Index ld, do
       const double size = magnitude(X[i * ld + j]);
       if (size > largest) largest = size;
     }
-    y[i * y_ld] = static_cast<RealOf<T>>(largest > 0 ? pow(largest, power) : 0);
+    y[i * y_ld] = T(static_cast<RealOf<T>>(largest > 0 ? pow(largest, power) : 0));
   }
 }
 

@@ -18,6 +18,20 @@ constexpr Integer ceil_div(Integer a, Integer b) {
   return (a + b - 1) / b;
 }
 
+// Kernels construct complex numbers, and take their parts, signs and conjugates. They must not add,
+// multiply or assign real numbers to them by operators of std::complex: nvcc compiles those of
+// libstdc++ to nothing, without a warning. `add`, `product` and T(x) take their place.
+
+/// sum += x.
+template <Scalar T>
+__device__ void add(T x, T& sum) {
+  if constexpr (kComplex<T>) {
+    sum = T(sum.real() + x.real(), sum.imag() + x.imag());
+  } else {
+    sum += x;
+  }
+}
+
 /// |x|.
 template <Scalar T>
 __device__ double magnitude(T x) {

@@ -53,7 +53,7 @@ template <class T>
 __global__ void shift_diagonal_kernel(CsrView<T, DeviceSpace> A, RealOf<T> shift, T* values) {
   for (Index i = thread_index(); i < A.rows; i += thread_count()) {
     const std::int64_t place = diagonal_place(A, i);
-    if (place >= 0) values[place] += shift;
+    if (place >= 0) add(T(shift), values[place]);
   }
 }
 

@@ -62,7 +62,7 @@ __global__ void absolute_row_sums_kernel(WholeRows<T> A, T* sums, Index ld, Inde
     const double sum = warp_sum(share);
     const auto entries = static_cast<double>(length);
     const double times = terms > 0 ? fmax(1.0, entries / static_cast<double>(terms)) : 1;
-    if (lane == 0) sums[i * ld] = static_cast<RealOf<T>>(times * sum);
+    if (lane == 0) sums[i * ld] = T(static_cast<RealOf<T>>(times * sum));
   }
 }
 

@@ -175,8 +175,8 @@ def eigsh(
     """k eigenpairs of A x = lambda x, or of A x = lambda M x with a positive definite M, with the
     arguments and values of `scipy.sparse.linalg.eigsh`.
 
-    Complex problems are solved in host memory, in complex128. The vectors of complex64 matrices are
-    returned as complex64.
+    Complex problems are solved in complex128. The vectors of complex64 matrices are returned as
+    complex64.
 
     Parameters
     ----------
@@ -639,8 +639,8 @@ def lobpcg(
     """Eigenpairs of A x = lambda x or A x = lambda B x by LOBPCG from X, with the arguments and values
     of `scipy.sparse.linalg.lobpcg`.
 
-    A problem with a complex part is solved in host memory, in complex128. Its vectors are complex, of
-    complex64 matrices as complex64.
+    A problem with a complex part is solved in complex128. Its vectors are complex, of complex64
+    matrices as complex64.
 
     Parameters
     ----------

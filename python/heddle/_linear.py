@@ -103,8 +103,8 @@ def cg(
     """Solves A X = b for a symmetric positive definite A by block CG, with the arguments and values of
     `scipy.sparse.linalg.cg`.
 
-    A problem with a complex part, such as a b for a real A, is solved in host memory, in complex128.
-    If A and b are complex64 or float32, x is complex64.
+    A problem with a complex part, such as a b for a real A, is solved in complex128. If A and b are
+    complex64 or float32, x is complex64.
 
     Parameters
     ----------

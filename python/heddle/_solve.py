@@ -77,7 +77,7 @@ class Extras(_Common, total=False):
     method: "auto", "lobpcg", "block_lanczos" or "block_cg".
     preconditioner: "auto", "none", a name such as "chebyshev", or a dictionary with options,
         {"type": "chebyshev", "degree": 8}.
-    device: "auto", "host" or "cuda". Arrays on a GPU are solved there, complex problems on the host.
+    device: "auto", "host" or "cuda". Arrays on a GPU are solved there.
     devices: the number of GPUs of this machine that solve together, or "all" of them, for problems
         in host memory.
     threads: on the host, 0 for as many as there are CPUs. Results do not depend on it.
@@ -121,8 +121,8 @@ class Problem:
     graph. It is a hint that is checked. `near_null` (n × m: vectors that A nearly maps to 0 away from
     the boundary) or `coordinates` (nodes × 2 or 3: positions of the nodes of an elastic body, whose
     rigid body motions are taken) help the preconditioner "multigrid". One part of complex numbers
-    makes the problem complex. Its A and B are Hermitian, and it is solved in host memory, in double
-    precision, also where the numbers are complex64."""
+    makes the problem complex. Its A and B are Hermitian, and it is solved in double precision, also
+    where the numbers are complex64."""
 
     A: Any
     B: Any = None
@@ -299,19 +299,13 @@ class Options:
         self, all_stored: bool, devices: int | None = None, is_complex: bool = False
     ) -> AbstractContextManager[_core.Device]:
         """The device of a solve, of as many GPUs as the call asks for if `devices` is None. A GPU
-        cannot multiply by a function of host blocks, and knows no complex numbers."""
-        if is_complex and self.device in ("cuda", "gpu"):
-            raise ValueError(
-                f"device is {self.device!r}, which solves problems with real matrices only: take "
-                "'auto' or 'host'"
-            )
+        cannot multiply by a function of host blocks."""
         if is_complex and self.devices != 1:
             raise ValueError(
                 f"devices is {self.devices or 'all'}, but several GPUs solve problems with real "
                 "matrices only"
             )
-        on_host = is_complex or not all_stored
-        name = "host" if self.device == "auto" and on_host else self.device
+        name = "host" if self.device == "auto" and not all_stored else self.device
         number = self.devices if devices is None else devices
         return borrowed_device(name, self.threads, devices=number)
 

@@ -15,7 +15,7 @@ __global__ void invert_kernel(Index n, const T* d, bool root, T* inverse, int* o
   for (Index i = thread_index(); i < n; i += thread_count()) {
     const double size = magnitude(d[i]);
     if (!(size >= kLeastNormal<T>) || isinf(size)) *others = 1;
-    inverse[i] = static_cast<RealOf<T>>(root ? sqrt(1 / size) : 1 / size);
+    inverse[i] = T(static_cast<RealOf<T>>(root ? sqrt(1 / size) : 1 / size));
   }
 }
 

@@ -104,7 +104,8 @@ class PreconditionerMaker {
   ///     }
   ///
   /// With a `DistributedCsrView` in place of the `CsrView`, it also serves matrices whose rows
-  /// processes share. It may serve fewer pairs, by taking only a `HostContext&` for example. One
+  /// processes share. It may serve fewer pairs: with `RealScalar T` real matrices only, with a
+  /// `HostContext&` those in host memory. One
   /// that rounds returns a `Preconditioner<float, Ctx>` for a `CsrView<double, typename
   /// Ctx::Space>`:
   ///
@@ -148,10 +149,12 @@ class PreconditionerMaker {
   }
 
   std::tuple<MakePreconditioner<float, HostContext>, MakePreconditioner<double, HostContext>,
+             MakePreconditioner<std::complex<double>, HostContext>,
              MakePreconditioner<float, HostContext, double>
 #ifdef HEDDLE_HAS_CUDA
              ,
              MakePreconditioner<float, CudaContext>, MakePreconditioner<double, CudaContext>,
+             MakePreconditioner<std::complex<double>, CudaContext>,
              MakePreconditioner<float, CudaContext, double>
 #endif
              >
@@ -190,8 +193,6 @@ struct PreconditionerKind {
   std::function<PreconditionerBytes(const PreconditionerSizes&, const PreconditionerOptions&)>
       estimate_bytes{};
   PreconditionerMaker maker{};  ///< see `make`
-  /// The same for complex matrices on the host. Empty: real ones only.
-  MakePreconditioner<std::complex<double>, HostContext> complex_maker{};
 
   /// The options with the values in `given`, and with the defaults of the keys where `given` has
   /// none. Throws `InvalidArgument` for an unknown option or a value out of range, see
@@ -223,10 +224,15 @@ struct PreconditionerKind {
                                                const PreconditionerOptions& options,
                                                const SpmmOptions& spmm = {}) const {
     SetupCost cost(context);
-    auto made = made_by(pair<T, Ctx>(), context, A, options, spmm);
+    auto made = made_by(maker.template get<T, Ctx>(), context, A, options, spmm);
     cost.stop(context);
     made->note_making(name + describe(options), cost);
     return made;
+  }
+
+  /// Whether it can be made for complex matrices.
+  bool takes_complex() const noexcept {
+    return static_cast<bool>(maker.get<std::complex<double>, HostContext>());
   }
 
   /// Whether it can be made in single precision for a matrix in double precision.
@@ -252,15 +258,6 @@ struct PreconditionerKind {
       const PreconditionerOptions& options, const SpmmOptions& spmm = {}) const;
 
  private:
-  template <Scalar T, class Ctx>
-  const MakePreconditioner<T, Ctx>& pair() const noexcept {
-    if constexpr (kComplex<T>) {
-      return complex_maker;
-    } else {
-      return maker.template get<T, Ctx>();
-    }
-  }
-
   template <Scalar T, class Ctx, Scalar U>
   std::unique_ptr<Preconditioner<T, Ctx>> made_by(const MakePreconditioner<T, Ctx, U>& make_pair,
                                                   Ctx& context,

@@ -102,7 +102,10 @@ class RowTeam {
     if (stores()) {
       Columns y;
 #pragma unroll
-      for (int i = 0; i < Config::kWidth; ++i) y[i] = product(inverse_, right_[i] - sum_[i]);
+      for (int i = 0; i < Config::kWidth; ++i) {
+        add(-sum_[i], right_[i]);
+        y[i] = product(inverse_, right_[i]);
+      }
       *reinterpret_cast<Columns*>(s_.Y + row_ * s_.ldy + first_column()) = y;
     }
     solved_ = true;

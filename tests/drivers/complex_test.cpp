@@ -333,7 +333,6 @@ TEST(ComplexRefusals, WhatIsThereForRealMatrices) {
     EXPECT_EQ(message.substr(0, beginning.size()), beginning);
     EXPECT_NE(message.find("real matrices only"), std::string::npos) << message;
   };
-  expect({.A = A}, {.nev = 1, .device = DeviceChoice::cuda}, "device: ");
   expect({.A = A}, {.nev = 1, .precision = Precision::single}, "precision: ");
   expect({.A = A}, {.nev = 1, .precision = Precision::mixed}, "precision: ");
   expect({.A = A}, {.nev = 1, .reorder = RowOrder::rcm}, "reorder: ");

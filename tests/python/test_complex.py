@@ -381,7 +381,6 @@ REFUSED = {
                   lambda A, P: heddle.spectral_embedding(abs(A) * 1j)),
     "buckling": (ValueError, "^KG: load factors are those of real matrices only",
                  lambda A, P: heddle.buckling(P, A)),
-    "device": (ValueError, "^device is 'cuda', .*real matrices only", lambda A, P: heddle.eigsh(A, 2, device="cuda")),
     "devices": (ValueError, "^devices is 2, .*real matrices only",
                 lambda A, P: heddle.eigsh(A, 2, which="SA", devices=2)),
     "precision": (ValueError, "^precision: .*real matrices only",
@@ -425,8 +424,7 @@ def test_graphs_with_complex_weights_are_refused():
             call(G, 1)
 
 
-def test_an_automatic_device_is_the_host(hermitian, monkeypatch):
-    """Also in a build that could take a GPU, which would be the automatic one."""
+def test_the_device_is_chosen_as_for_real_matrices(hermitian, monkeypatch):
     asked = []
     device = heddle._core.Device
 
@@ -437,5 +435,6 @@ def test_an_automatic_device_is_the_host(hermitian, monkeypatch):
     monkeypatch.setattr(heddle._core, "has_cuda", True)
     monkeypatch.setattr(heddle._core, "Device", recorded)
     heddle.solve(hermitian[0], nev=2)
-    heddle.plan(heddle.Problem(path_laplacian(N), rhs=B))
-    assert asked == ["host", "host"]
+    heddle.plan(heddle.Problem(path_laplacian(N), rhs=B), device="cuda")
+    heddle.plan(sla.aslinearoperator(hermitian[0]), nev=2)
+    assert asked == ["auto", "cuda", "host"]

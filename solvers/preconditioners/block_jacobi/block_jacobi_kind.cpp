@@ -43,8 +43,9 @@ PreconditionerKind block_jacobi_kind() {
           },
       .estimate_bytes = estimate_bytes,
       .maker = {
-          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
-                                  const PreconditionerOptions& options, const SpmmOptions& spmm) {
+          []<RealScalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
+                                      const PreconditionerOptions& options,
+                                      const SpmmOptions& spmm) {
             return std::make_unique<BlockJacobiPreconditioner<T, Ctx>>(context, A,
                                                                        block_size(options), spmm);
           },

@@ -44,32 +44,25 @@ PreconditionerKind chebyshev_kind() {
             return fixed > 0 ? fmt::format(", degree {}", fixed) : std::string(", degree auto");
           },
       .estimate_bytes = estimate_bytes,
-      .maker = {[]<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
-                                        const PreconditionerOptions& options,
-                                        const SpmmOptions& spmm) {
-                  return std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, A,
-                                                                           degree(options), spmm);
-                },
-                []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
-                              const PreconditionerOptions& options, const SpmmOptions& spmm)
-                    -> std::unique_ptr<Preconditioner<float, Ctx>> {
-                  if (options.products() == ProductPrecision::single_precision) {
-                    return std::make_unique<ChebyshevPreconditioner<float, Ctx>>(
-                        context, A, degree(options), spmm);
-                  }
-                  return with_narrow_float(
-                      options.products(),
-                      [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
-                        return std::make_unique<NarrowChebyshev<V, Ctx>>(context, A.whole(),
-                                                                         degree(options));
-                      });
-                }},
-      .complex_maker =
-          [](HostContext& context, DistributedCsrView<std::complex<double>, HostSpace> A,
-             const PreconditionerOptions& options, const SpmmOptions& spmm) {
-            return std::make_unique<ChebyshevPreconditioner<std::complex<double>, HostContext>>(
-                context, A, degree(options), spmm);
+      .maker = {
+          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
+                                  const PreconditionerOptions& options, const SpmmOptions& spmm) {
+            return std::make_unique<ChebyshevPreconditioner<T, Ctx>>(context, A, degree(options),
+                                                                     spmm);
           },
+          []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+                        const PreconditionerOptions& options,
+                        const SpmmOptions& spmm) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+            if (options.products() == ProductPrecision::single_precision) {
+              return std::make_unique<ChebyshevPreconditioner<float, Ctx>>(context, A,
+                                                                           degree(options), spmm);
+            }
+            return with_narrow_float(
+                options.products(), [&]<class V>(V) -> std::unique_ptr<Preconditioner<float, Ctx>> {
+                  return std::make_unique<NarrowChebyshev<V, Ctx>>(context, A.whole(),
+                                                                   degree(options));
+                });
+          }},
   };
 }
 

@@ -19,12 +19,6 @@ PreconditionerKind jacobi_kind() {
                                   const PreconditionerOptions&, const SpmmOptions&) {
             return std::make_unique<JacobiPreconditioner<T, Ctx>>(context, A);
           },
-      .complex_maker =
-          [](HostContext& context, DistributedCsrView<std::complex<double>, HostSpace> A,
-             const PreconditionerOptions&, const SpmmOptions&) {
-            return std::make_unique<JacobiPreconditioner<std::complex<double>, HostContext>>(
-                context, A);
-          },
   };
 }
 

@@ -82,17 +82,17 @@ PreconditionerKind multigrid_kind() {
             return fmt::format(", degree {}", options.integer("degree"));
           },
       .estimate_bytes = estimate_bytes,
-      .maker = {
-          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
-                                  const PreconditionerOptions& options, const SpmmOptions& spmm) {
-            return std::make_unique<MultigridPreconditioner<T, Ctx>>(
-                context, A, multigrid_options(options), spmm);
-          },
-          []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
-                        const PreconditionerOptions& options, const SpmmOptions& spmm) {
-            return std::make_unique<MultigridPreconditioner<float, Ctx>>(
-                context, A, multigrid_options(options), spmm);
-          }},
+      .maker = {[]<RealScalar T, class Ctx>(
+                    Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
+                    const PreconditionerOptions& options, const SpmmOptions& spmm) {
+                  return std::make_unique<MultigridPreconditioner<T, Ctx>>(
+                      context, A, multigrid_options(options), spmm);
+                },
+                []<class Ctx>(Ctx& context, DistributedCsrView<double, typename Ctx::Space> A,
+                              const PreconditionerOptions& options, const SpmmOptions& spmm) {
+                  return std::make_unique<MultigridPreconditioner<float, Ctx>>(
+                      context, A, multigrid_options(options), spmm);
+                }},
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/context/kernel.cuh>
 #include <heddle/spmm/kernels/cuda/product.hpp>
 #include <utility>
 
@@ -77,14 +78,7 @@ __device__ void multiply_add(T a, const Lane<T, kWidth>& b, Lane<T, kWidth>& sum
 }
 
 /// sum += b.
-template <Scalar T>
-__device__ void add(T b, T& sum) {
-  if constexpr (kComplex<T>) {
-    sum = T(sum.real() + b.real(), sum.imag() + b.imag());
-  } else {
-    sum += b;
-  }
-}
+using heddle::add;
 template <class T, int kWidth>
 __device__ void add(const Lane<T, kWidth>& b, Lane<T, kWidth>& sum) {
 #pragma unroll

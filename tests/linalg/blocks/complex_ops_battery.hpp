@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/row_maxima.hpp>
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
 #include <utility>
@@ -101,7 +102,7 @@ TYPED_TEST_P(ComplexBlocks, RowsAndWeights) {
   for (const auto& [a, b] : kWidths) {
     Operands operands(a, b);
     auto& [host, X, Y, Z] = operands;
-    const MultiVector<Complex, HostSpace> d = random_block(host, kLength, 1, 9);
+    MultiVector<Complex, HostSpace> d = random_block(host, kLength, 1, 9);
     Eigen::VectorXd sums(b);
     weighted_squares<Complex>(this->on(), d.view(), Y.view(), {sums.data(), b, 1, b});
     const Dense before = dense(Y.view()), D = dense(d.view());
@@ -110,6 +111,9 @@ TYPED_TEST_P(ComplexBlocks, RowsAndWeights) {
     }
     scale_rows<Complex>(this->on(), d.view(), Y.view(), Z.view());
     EXPECT_LT((dense(Z.view()) - D.col(0).asDiagonal() * before).norm(), 1e-12);
+    row_maxima<Complex>(this->on(), Y.view(), -0.5, d.view());
+    const Eigen::VectorXd largest = before.cwiseAbs().rowwise().maxCoeff();
+    EXPECT_LT((dense(d.view()) - largest.cwiseSqrt().cwiseInverse()).norm(), 1e-10);
     axpby<Complex>(this->on(), 2, Y.view(), -1, Z.view());
     EXPECT_LT((dense(Z.view()) - 2 * before + D.col(0).asDiagonal() * before).norm(), 1e-12);
   }

@@ -326,6 +326,47 @@ TYPED_TEST_P(CsrOps, DominantRowsAreMarkedAndLeftOutBesideTheirLike) {
   EXPECT_EQ(rows_of(last), (std::vector<Index>{3, 4, 9, 38}));
 }
 
+/// What is there for complex matrices does what it does for real ones, with sizes and conjugates of
+/// complex numbers.
+template <class Context>
+void expect_operations_of_complex_matrices(Context& context) {
+  using T = std::complex<double>;
+  using Space = typename Context::Space;
+  HostContext host(2);
+  const auto A = test::random_matrix<T>(300, 300, 12);
+  const test::WideMatrix<T> dense = to_dense(A.view());
+  const auto there = place(context, convert<T>(host, A.view()));
+  const auto fetched = [&](const CsrMatrix<T, Space>& B) {
+    if constexpr (std::same_as<Space, HostSpace>) {
+      return to_dense(B.view());
+    } else {
+      return to_dense(fetch(context, host, B.view()).view());
+    }
+  };
+  EXPECT_NEAR(norm_1(context, there.view()), dense.cwiseAbs().colwise().sum().maxCoeff(), 1e-12);
+  EXPECT_EQ(fetched(transpose(context, there.view())), dense.transpose());
+  auto full = with_stored_diagonal(context, there.view());
+  EXPECT_EQ(fetched(full), dense);
+  const Buffer<T, HostSpace> d = fetch(context, host, extract_diagonal(context, full.view()));
+  EXPECT_EQ((Eigen::Map<const Eigen::VectorXcd>(d.data(), 300)), dense.diagonal());
+
+  MultiVector<T, Space> sums(context, 300, 1);
+  absolute_row_sums<T>(context, full.view(), sums.view());
+  const MultiVector<T, HostSpace> found = fetch(context, host, std::move(sums));
+  const Eigen::VectorXd expected = dense.cwiseAbs().rowwise().sum();
+  EXPECT_LT((to_dense(found.view()) - expected).norm(), 1e-12);
+
+  shift_diagonal(context, -2.5, full);
+  const test::WideMatrix<T> shifted = dense - 2.5 * test::WideMatrix<T>::Identity(300, 300);
+  EXPECT_LT((fetched(full) - shifted).norm(), 1e-14);
+  Buffer<T, HostSpace> factors(host, 300);
+  for (Index i = 0; i < 300; ++i)
+    factors.data()[i] = {std::ldexp(1.0, static_cast<int>(i % 11)), 0};
+  const Eigen::VectorXcd D = Eigen::Map<const Eigen::VectorXcd>(factors.data(), 300);
+  scale_symmetrically(context, place(context, std::move(factors)), full);
+  EXPECT_LT((fetched(full) - D.asDiagonal() * shifted * D.asDiagonal()).norm(), 1e-8);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(CsrOps, SquaredRowNormsAreThoseOfTheRows, SurveyFindsWhatTheEntriesShow,
                             SurveyFindsInvalidRows, RowSpanIsThatOfTheSizesOfTheRows,
                             DominantRowsAreMarkedAndLeftOutBesideTheirLike,

@@ -16,6 +16,10 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, CsrOps, OnGpuScalars);
 
 using CudaCsrOps = test::CudaTest;
 
+TEST_F(CudaCsrOps, OfComplexMatricesAreThoseOfTheDenseMatrix) {
+  expect_operations_of_complex_matrices(context());
+}
+
 TEST_F(CudaCsrOps, StayOnTheGpuWhereTheDiagonalIsStored) {
   HostContext host(1);
   const std::vector<Triplet<double>> entries = {{0, 0, 2}, {0, 1, -1}, {1, 0, -1}, {1, 1, 2}};

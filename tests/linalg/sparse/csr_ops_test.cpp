@@ -19,6 +19,11 @@ struct OnHost {
 using OnHostScalars = ::testing::Types<OnHost<float>, OnHost<double>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, CsrOps, OnHostScalars);
 
+TEST(CsrOpsOfComplexMatrices, AreThoseOfTheDenseMatrix) {
+  HostContext context(3);
+  expect_operations_of_complex_matrices(context);
+}
+
 TEST(CsrOpsThreads, GiveTheSameBits) {
   const auto A = test::random_matrix<double>(2000, 2000, 20);
   const auto scaled = [&](HostContext& context) {

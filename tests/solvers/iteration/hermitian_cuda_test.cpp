@@ -55,9 +55,15 @@ EigenResult<Complex, typename Ctx::Space> pairs(Ctx& context, Operator<Ctx>& A, 
 
 class HermitianOnGpu : public test::CudaTest {
  protected:
-  /// A lattice with a random magnetic flux through each plaquette.
+  /// A lattice with a random magnetic flux through each plaquette, and another number on each site.
   HostCsrMatrix<Complex> matrix() {
-    return generate<Complex>(host, {.name = "random_flux3d", .size = {9, 8, 7}});
+    auto A = generate<Complex>(host, {.name = "random_flux3d", .size = {9, 8, 7}});
+    for (Index i = 0; i < A.rows(); ++i) {
+      for (std::int64_t e = A.row_offsets()[i]; e < A.row_offsets()[i + 1]; ++e) {
+        if (A.columns()[e] == i) A.values()[e] += static_cast<double>(i % 7);
+      }
+    }
+    return A;
   }
 
   HostContext host{1};

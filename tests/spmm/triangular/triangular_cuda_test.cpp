@@ -42,12 +42,13 @@ struct PlacedBackend : CudaBackend<T, TriangularSchedule::automatic> {
   }
 };
 
-using Backends = ::testing::Types<CudaBackend<float, TriangularSchedule::flags>,
-                                  CudaBackend<double, TriangularSchedule::flags>,
-                                  CudaBackend<float, TriangularSchedule::launches>,
-                                  CudaBackend<double, TriangularSchedule::launches>,
-                                  CudaBackend<double, TriangularSchedule::automatic>,
-                                  PlacedBackend<float>, PlacedBackend<double>>;
+using Backends = ::testing::Types<
+    CudaBackend<float, TriangularSchedule::flags>, CudaBackend<double, TriangularSchedule::flags>,
+    CudaBackend<float, TriangularSchedule::launches>,
+    CudaBackend<double, TriangularSchedule::launches>,
+    CudaBackend<double, TriangularSchedule::automatic>, PlacedBackend<float>, PlacedBackend<double>,
+    CudaBackend<std::complex<double>, TriangularSchedule::flags>,
+    PlacedBackend<std::complex<double>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, Triangular, Backends);
 
 template <class T>

@@ -17,7 +17,8 @@ struct HostBackend : test::OnHost<T> {
   }
 };
 
-using Backends = ::testing::Types<HostBackend<float>, HostBackend<double>>;
+using Backends =
+    ::testing::Types<HostBackend<float>, HostBackend<double>, HostBackend<std::complex<double>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, Triangular, Backends);
 
 TEST(TriangularHost, SameBitsForEveryNumberOfThreads) {
