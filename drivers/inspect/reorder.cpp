@@ -48,7 +48,7 @@ void reorder(HostContext& host, const RowNumbers& order, HostProblem<T>& problem
 
 #define HEDDLE_INSTANTIATE(T) \
   template void reorder(HostContext&, const RowNumbers&, HostProblem<T>&, Facts&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

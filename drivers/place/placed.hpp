@@ -173,9 +173,9 @@ class PlacedProblem {
   /// A with all its rows in this process, where several hold them and it is to be factored.
   static PlacedMatrix<T, Ctx> whole(Ctx& context, HostContext& host, const HostMatrix<T>& A,
                                     const Request& request) {
-    if constexpr (std::same_as<T, double>) {
+    if constexpr (WideScalar<T>) {
       if (host.processes() != nullptr && counts_by_factors(request)) {
-        HostCsrMatrix<double> rows = global_rows(host, A.distributed_view());
+        HostCsrMatrix<T> rows = global_rows(host, A.distributed_view());
         rows = all_rows(host, rows.view());
         const Apart<Ctx> apart(context);
         return place_matrix(context, HostMatrix<T>(std::move(rows)), request.spmm);

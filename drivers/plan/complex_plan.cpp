@@ -24,10 +24,7 @@ void check_part(ProblemPart part, bool given, std::string_view what) {
 }
 
 /// Refuses what is there for real matrices only, and can be told without the method.
-void check_asked(const Machine& machine, const ComplexProblem& problem, const Request& request) {
-  if (machine.processes > 1) {
-    throw InvalidArgument("several processes solve problems with real matrices only");
-  }
+void check_asked(const ComplexProblem& problem, const Request& request) {
   check_part(ProblemPart::matrix, problem.normal_equations,
              "singular values and least squares are those of");
   check_part(ProblemPart::geometric_stiffness, problem.geometric_stiffness.has_value(),
@@ -95,7 +92,7 @@ InverseEstimate inverse_estimate(HostContext& host, const ComplexProblem& proble
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                     const Request& asked) {
-  check_asked(machine, problem, asked);
+  check_asked(problem, asked);
   const Request request = with_pairs(asked, problem.rhs.cols() > 0);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request), .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;

@@ -3,6 +3,7 @@
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <heddle/drivers/solve/run_shared.hpp>
+#include <heddle/drivers/solve/run_together.hpp>
 #include <heddle/drivers/solve/scaled.hpp>
 #include <heddle/drivers/solve/stages.hpp>
 #include <type_traits>
@@ -18,6 +19,17 @@ using Complex = std::complex<double>;
 void complete(ComplexBlock& block, Index length) {
   if (block.cols() > 0) return;
   block = ComplexBlock(ConstBlockView<Complex, HostSpace>(nullptr, length, 0, 0));
+}
+
+template <class Ctx>
+Solution solved(const detail::Place<Ctx>& on, ComplexProblem problem, const detail::Facts& facts,
+                const detail::PreconditionerPlan& plan, const Request& request,
+                const Monitor& monitor) {
+  if (on.device.processes() > 1) {
+    return detail::run_together(on, std::move(problem), facts, plan, request, monitor);
+  }
+  return detail::run_shared<Complex>(on, {.problem = std::move(problem), .facts = facts}, plan,
+                                     request, monitor);
 }
 
 /// Carries out one stage of a plan.
@@ -37,9 +49,8 @@ Solution run_stage(const detail::Place<Ctx>& on, ComplexProblem problem,
   held.eliminate(host, problem);
   const detail::ProblemScaling scaling = detail::scaling_of(problem, request);
   detail::scale(host, problem, facts, request, scaling);
-  detail::SharedProblem<Complex> all{.problem = std::move(problem), .facts = facts};
-  Solution solution = detail::run_shared<Complex>(on, std::move(all), stage.preconditioner, request,
-                                                  detail::unscaled(monitor, scaling));
+  Solution solution = solved(on, std::move(problem), facts, stage.preconditioner, request,
+                             detail::unscaled(monitor, scaling));
   detail::unscale(on.device, solution, scaling);
   held.put_back(on.device.shared_host(), solution);
   detail::report_stage(on.device, on.context, plan, stage, solution);

@@ -29,7 +29,7 @@ Solution run_together(const Place<Ctx>& on, HostProblem<T> problem, Facts facts,
   Solution solution;
   on.device.together([&] {
     send_command(*on.device.team().processes(), {.duty = Command::Duty::solve,
-                                                 .single = std::same_as<T, float>,
+                                                 .numbers = numbers_of<T>(),
                                                  .request = request,
                                                  .plan = plan,
                                                  .own_rows = facts.own_rows != nullptr,
@@ -44,7 +44,7 @@ Solution run_together(const Place<Ctx>& on, HostProblem<T> problem, Facts facts,
                                   const PreconditionerPlan&, const Request&, const Monitor&); \
   template Solution run_together(const Place<Ctx>&, HostProblem<T>, Facts,                    \
                                  const PreconditionerPlan&, const Request&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -21,7 +21,8 @@ struct OwnPart {
 /// Does the part of this process in the solve of `command`.
 void take_part(Device& device, const Command& command, OwnPart& own) {
   own.vectors.reset();
-  const bool first_of_two = command.single && command.request.precision == Precision::mixed;
+  const bool single = command.numbers == Numbers::single;
+  const bool first_of_two = single && command.request.precision == Precision::mixed;
   Problem problem = first_of_two ? own.problem : std::exchange(own.problem, {});
   if (!command.own_rows) problem = {};
   const Facts facts = shape_of(problem, device.processes());
@@ -35,7 +36,9 @@ void take_part(Device& device, const Command& command, OwnPart& own) {
       return share_and_run(here, std::move(part), facts, command.plan, command.request, {});
     };
     Solution solution;
-    if (command.single) {
+    if (command.numbers == Numbers::complex) {
+      solution = run_part(ComplexProblem());
+    } else if (single) {
       HostProblem<float> rounded;
       if (facts.own_rows) rounded = to_single(device.host(), problem);
       problem = {};

@@ -64,7 +64,7 @@ void pass(Archive& archive, const Request& request, PreconditionerPlan& plan) {
 }
 
 void pass(Archive& archive, Command& command) {
-  archive.values(command.duty, command.code, command.device, command.threads, command.single,
+  archive.values(command.duty, command.code, command.device, command.threads, command.numbers,
                  command.own_rows, command.keeps_vectors);
   if (command.duty == Command::Duty::vectors) pass(archive, command.part);
   if (command.duty == Command::Duty::rows) pass(archive, command.matrices);

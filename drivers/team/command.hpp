@@ -10,6 +10,15 @@
 /// The message of process 0 to the other processes before a solve that they do together.
 namespace heddle::detail {
 
+/// The numbers of a solve.
+enum class Numbers { single, real, complex };
+
+template <Scalar T>
+constexpr Numbers numbers_of() noexcept {
+  if (kComplex<T>) return Numbers::complex;
+  return std::same_as<T, float> ? Numbers::single : Numbers::real;
+}
+
 /// The next duty of all processes but 0.
 struct Command {
   enum class Duty {
@@ -24,7 +33,7 @@ struct Command {
   int code = 0;                                   ///< `end`: the exit code for the program
   DeviceChoice device = DeviceChoice::automatic;  ///< `device`
   int threads = 0;                                ///< `device`
-  bool single = false;                            ///< `solve`: in single precision
+  Numbers numbers = Numbers::real;                ///< `solve`
   MatricesByRows matrices{};                      ///< `rows`
   Request request{};                              ///< of `solve` with its method chosen
   PreconditionerPlan plan{};

@@ -130,7 +130,7 @@ SharedProblem<T> share(HostContext& team, HostProblem<T> problem, Facts facts,
 
 #define HEDDLE_INSTANTIATE(T) \
   template SharedProblem<T> share(HostContext&, HostProblem<T>, Facts, Distribution);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fits the constants of the model of SpMM times (spmm/model/kernel_models.cpp).
 
-    fit.py STUDY.csv TERMS.csv [STUDY.csv TERMS.csv ...] [--write KERNEL_MODELS.cpp]
+    fit.py STUDY.csv TERMS.csv [STUDY.csv TERMS.csv ...] [--complex] [--write KERNEL_MODELS.cpp]
 
 STUDY.csv is what spmm_study printed on a GPU, TERMS.csv what spmm_terms prints for that GPU. Several
-pairs, each of one GPU, are fitted together. First the constants of each kernel minimise the mean of
+pairs, each of one GPU, are fitted together: the cases of real matrices, or with --complex the others.
+First the constants of each kernel minimise the mean of
 |log2(predicted/measured)| over the matrices that are not kept aside; cases in which the kernel is far from the fastest count less. Then the constants of all
 kernels together minimise what a choice by the model loses, in the mean and in the squares, with a
 part of these errors added. Prints the errors on both sets, and what a choice by the model loses
@@ -66,13 +67,15 @@ class Case:
         return math.log2(self.predict(factors) / self.measured)
 
 
-def load(study_path, terms_path):
+def load(study_path, terms_path, is_complex):
     """The cases of one GPU by (device, matrix, precision, N) and kernel."""
     with open(study_path, encoding="utf-8") as file:
         device = file.readline().strip("# \n")
     measured = {}
     aside = {}
     for row in read(study_path):
+        if (row["precision"] == "complex") != is_complex:
+            continue
         if not row["failure"] and not row["choice"] and float(row["ms"]) > 0:
             key = (device, row["matrix"], row["precision"], row["N"])
             measured[key + (row["kernel"],)] = 1e-3 * float(row["ms"])
@@ -181,6 +184,7 @@ def loss_text(groups, choose, wanted):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("files", nargs="+", metavar="STUDY TERMS", help="one pair per GPU")
+    parser.add_argument("--complex", action="store_true", help="fit those for complex matrices")
     parser.add_argument("--write", metavar="KERNEL_MODELS", help="file that gets the constants")
     arguments = parser.parse_args()
     if len(arguments.files) % 2 != 0:
@@ -188,7 +192,7 @@ def main():
 
     groups = {}
     for study, terms in zip(arguments.files[::2], arguments.files[1::2]):
-        groups.update(load(study, terms))
+        groups.update(load(study, terms, arguments.complex))
     by_kernel = defaultdict(list)
     for cases in groups.values():
         for kernel, case in cases.items():
@@ -233,10 +237,13 @@ def main():
         def replaced(match):
             if match[1] not in factors:
                 return match[0]
-            new = ", ".join(f"{f:.3g}" for f in factors[match[1]])
-            return f'{{"{match[1]}", {match[2]}, {{{new}}}}}'
+            new = "{" + ", ".join(f"{f:.3g}" for f in factors[match[1]]) + "}"
+            real, other = (match[3], f", {new}") if arguments.complex else (new, match[4])
+            return f'{{"{match[1]}", {match[2]}, {real}{other}}}'
 
-        text = re.sub(r'\{"(\w+)",\s*(\w+),\s*\{([^}]*)\}\}', replaced, text)
+        constants = r"\{[^}]*\}"
+        pattern = rf'\{{"(\w+)",\s*(\w+),\s*({constants})((?:,\s*{constants})?)\}}'
+        text = re.sub(pattern, replaced, text)
         with open(arguments.write, "w", encoding="utf-8") as file:
             file.write(text)
 

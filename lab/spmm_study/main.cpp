@@ -36,7 +36,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
       ->delimiter(',');
   app.add_flag("--large", arguments.large, "also matrices with up to 57 million entries");
   app.add_option("--widths", arguments.study.widths, "columns of B")->delimiter(',');
-  app.add_option("--precision", arguments.precisions, "double, single")->delimiter(',');
+  app.add_option("--precision", arguments.precisions, "double, single or complex, of double")
+      ->delimiter(',');
   app.add_option("--choices", arguments.study.choices, "rules of choice")->delimiter(',');
   app.add_flag("!--no-cusparse", arguments.study.vendor, "leave cuSPARSE out");
   app.add_option("--kernels", arguments.study.kernels, "kernels whose name contains this");
@@ -75,6 +76,26 @@ bool is_wanted(const Arguments& arguments, const std::string& name) {
   return arguments.only.empty() || std::any_of(arguments.only.begin(), arguments.only.end(), named);
 }
 
+/// A with all values multiplied by one complex number of size 1.
+HostCsrMatrix<std::complex<double>> with_phase(HostContext& host, const HostCsrMatrix<double>& A) {
+  const CsrView<double, HostSpace> a = A.view();
+  HostCsrMatrix<std::complex<double>> C(host, a.rows, a.cols, a.nnz);
+  std::copy_n(a.row_offsets, a.rows + 1, C.row_offsets());
+  std::copy_n(a.columns, a.nnz, C.columns());
+  for (Index e = 0; e < a.nnz; ++e) C.values()[e] = a.values[e] * std::complex(0.6, 0.8);
+  return C;
+}
+
+std::vector<StudyLine> study_in(const std::string& precision, HostContext& host,
+                                CudaContext& context, const HostCsrMatrix<double>& A,
+                                const StudyOptions& options) {
+  if (precision == "double") return study_matrix<double>(context, A.view(), options);
+  if (precision == "complex") {
+    return study_matrix<std::complex<double>>(context, with_phase(host, A).view(), options);
+  }
+  return study_matrix<float>(context, convert<float>(host, A.view()).view(), options);
+}
+
 void run(const Arguments& arguments) {
   const auto begin = Clock::now();
   HostContext host;
@@ -91,11 +112,7 @@ void run(const Arguments& arguments) {
     }
     const HostCsrMatrix<double> A = matrix.make(host);
     for (const std::string& precision : arguments.precisions) {
-      print_lines(matrix, A,
-                  precision == "double"
-                      ? study_matrix<double>(context, A.view(), arguments.study)
-                      : study_matrix<float>(context, convert<float>(host, A.view()).view(),
-                                            arguments.study));
+      print_lines(matrix, A, study_in(precision, host, context, A, arguments.study));
     }
     const double now = seconds_since(begin);
     fmt::print(stderr, "{:<40}{:8.2f} s\n", matrix.name, now - gone);

@@ -50,7 +50,13 @@ class Operands {
         C_(context, static_cast<std::size_t>(A.rows * padded_ld<T>(widest))) {
     std::minstd_rand engine(1);
     constexpr double kScale = 2.0 / std::minstd_rand::max();
-    for (T& value : period_) value = static_cast<T>(kScale * static_cast<double>(engine()) - 1);
+    const auto uniform = [&] {
+      return static_cast<RealOf<T>>(kScale * static_cast<double>(engine()) - 1);
+    };
+    for (T& value : period_) {
+      value = uniform();
+      if constexpr (kComplex<T>) value.imag(uniform());
+    }
     std::size_t filled = std::min(period_.size(), B_.size());
     context.copy_to_device(B_.data(), period_.data(), filled * sizeof(T));
     while (filled < B_.size()) {
@@ -60,8 +66,8 @@ class Operands {
     }
   }
 
-  double value(Index k) const {
-    return static_cast<double>(period_[static_cast<std::size_t>(k) % period_.size()]);
+  Wide<T> value(Index k) const {
+    return static_cast<Wide<T>>(period_[static_cast<std::size_t>(k) % period_.size()]);
   }
   const T* B() const noexcept { return B_.data(); }
   T* C() noexcept { return C_.data(); }
@@ -76,8 +82,9 @@ class Operands {
 };
 
 /// Sums in double of a few rows of C, and the rounding that they allow.
+template <Scalar T>
 struct Expected {
-  std::vector<double> sums;
+  std::vector<Wide<T>> sums;
   std::vector<double> rounding;
 };
 
@@ -100,12 +107,14 @@ class MatrixStudy {
       row_major(std::string(kernel));
     }
     if (options_.vendor) {
-      by_columns();
+      if constexpr (RealScalar<T>) by_columns();
       for (const lab::CusparseLayout layout :
            {lab::CusparseLayout::by_rows, lab::CusparseLayout::by_columns}) {
         for (const int algorithm : {1, 2, 3}) vendor_product(algorithm, layout);
       }
-      for (const int algorithm : {1, 2}) vector_product(algorithm);
+      if constexpr (RealScalar<T>) {
+        for (const int algorithm : {1, 2}) vector_product(algorithm);
+      }
     }
     for (const std::string& choice : options_.choices) chosen(choice);
     return std::move(lines_);
@@ -122,7 +131,7 @@ class MatrixStudy {
 
   StudyLine& add(std::string kernel, Index N) {
     StudyLine line;
-    line.precision = sizeof(T) == sizeof(double) ? "double" : "single";
+    line.precision = kComplex<T> ? "complex" : sizeof(T) == sizeof(double) ? "double" : "single";
     line.N = N;
     line.kernel = std::move(kernel);
     lines_.push_back(std::move(line));
@@ -162,7 +171,7 @@ class MatrixStudy {
   }
 
   /// heddle's product of blocks by columns, with the kernels of "auto".
-  void by_columns() {
+  void by_columns() requires RealScalar<T> {
     const SpmmPlan<T, CudaContext> plan(context_, device_.view());
     ColumnMajorProduct<T, CudaContext> product(plan, A_.rows, A_.cols);
     for (const Index N : options_.widths) {
@@ -195,7 +204,7 @@ class MatrixStudy {
     }
   }
 
-  void vector_product(int algorithm) {
+  void vector_product(int algorithm) requires RealScalar<T> {
     if (std::find(options_.widths.begin(), options_.widths.end(), 1) == options_.widths.end()) {
       return;
     }
@@ -236,9 +245,9 @@ class MatrixStudy {
     line.ms = stopwatch_.warm_ms(multiply, options_.budget_ms);
   }
 
-  const Expected& expected(Index N, Layout layout) {
+  const Expected<T>& expected(Index N, Layout layout) {
     const auto [found, added] = expected_.try_emplace({N, layout});
-    Expected& rows = found->second;
+    Expected<T>& rows = found->second;
     if (!added) return rows;
     const Index row_stride = layout == Layout::columns ? 1 : ld_of(N);
     const Index column_stride = layout == Layout::columns ? A_.cols : 1;
@@ -246,16 +255,16 @@ class MatrixStudy {
       const Index end = A_.row_offsets[i + 1];
       const double length = static_cast<double>(end - A_.row_offsets[i]);
       for (Index j = 0; j < N; ++j) {
-        double sum = 0;
+        Wide<T> sum = 0;
         double size = 0;
         for (Index k = A_.row_offsets[i]; k < end; ++k) {
-          const double term = static_cast<double>(A_.values[k]) *
-                              operands_.value(A_.columns[k] * row_stride + j * column_stride);
+          const Wide<T> term = static_cast<Wide<T>>(A_.values[k]) *
+                               operands_.value(A_.columns[k] * row_stride + j * column_stride);
           sum += term;
           size += std::abs(term);
         }
         rows.sums.push_back(sum);
-        rows.rounding.push_back(static_cast<double>(std::numeric_limits<T>::epsilon()) *
+        rows.rounding.push_back(static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) *
                                 std::sqrt(length) * size);
       }
     }
@@ -264,7 +273,7 @@ class MatrixStudy {
 
   /// The largest |entry − sum in double| / (ε·√length·Σ|a·b|) over evenly spaced rows.
   double largest_error(Index N, Layout layout) {
-    const Expected& rows = expected(N, layout);
+    const Expected<T>& rows = expected(N, layout);
     const auto width = static_cast<std::size_t>(N);
     const std::size_t checked = rows.sums.size() / width;
     std::vector<T> found(rows.sums.size());
@@ -283,7 +292,7 @@ class MatrixStudy {
     }
     double worst = 0;
     for (std::size_t k = 0; k < found.size(); ++k) {
-      const double difference = std::abs(static_cast<double>(found[k]) - rows.sums[k]);
+      const double difference = std::abs(static_cast<Wide<T>>(found[k]) - rows.sums[k]);
       if (difference == 0) continue;
       worst = std::isnan(difference) || rows.rounding[k] == 0
                   ? std::numeric_limits<double>::infinity()
@@ -299,7 +308,7 @@ class MatrixStudy {
   lab::Stopwatch stopwatch_;
   Operands<T> operands_;
   Index step_;  ///< from one checked row to the next
-  std::map<std::pair<Index, Layout>, Expected> expected_;
+  std::map<std::pair<Index, Layout>, Expected<T>> expected_;
   std::vector<StudyLine> lines_;
 };
 
@@ -314,6 +323,9 @@ std::vector<StudyLine> study_matrix(CudaContext& context, const CsrView<T, HostS
 template std::vector<StudyLine> study_matrix(CudaContext&, const CsrView<float, HostSpace>&,
                                              const StudyOptions&);
 template std::vector<StudyLine> study_matrix(CudaContext&, const CsrView<double, HostSpace>&,
+                                             const StudyOptions&);
+template std::vector<StudyLine> study_matrix(CudaContext&,
+                                             const CsrView<std::complex<double>, HostSpace>&,
                                              const StudyOptions&);
 
 }  // namespace heddle::lab

@@ -10,7 +10,7 @@ namespace heddle::lab {
 
 /// One line of the study: a kernel, or a rule of choice, on one matrix, precision and width.
 struct StudyLine {
-  std::string precision;  ///< double or single
+  std::string precision;  ///< double, single or complex, of double
   Index N = 0;
   std::string kernel;     ///< of heddle's table, of cuSPARSE in another form, or a rule of choice
   std::string choice;     ///< the kernel that a rule of choice takes, else empty

@@ -17,16 +17,19 @@ using namespace heddle;
 constexpr Index kWidths[] = {1, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
 void print_terms(const std::string& matrix, const MatrixFeatures& A, const DeviceSpeed& device) {
-  for (const std::size_t bytes : {sizeof(double), sizeof(float)}) {
+  constexpr std::pair<std::size_t, const char*> kPrecisions[] = {
+      {sizeof(double), "double"},
+      {sizeof(float), "single"},
+      {sizeof(std::complex<double>), "complex"}};
+  for (const auto& [bytes, precision] : kPrecisions) {
     for (const Index N : kWidths) {
       const std::string_view rule = choose_by_features(A, N, bytes).kernel;
       for (const KernelTerms& t : kernel_terms(A, N, bytes, device)) {
         fmt::print(
             "{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},"
             "{:.6g},{:.6g},{}\n",
-            matrix, bytes == sizeof(double) ? "double" : "single", N, t.kernel, t.memory, t.l2,
-            t.l1, t.issue, t.tensor, t.loads, t.instructions, t.waves, t.tail, t.launch,
-            t.storage_bytes, t.kernel == rule ? 1 : 0);
+            matrix, precision, N, t.kernel, t.memory, t.l2, t.l1, t.issue, t.tensor, t.loads,
+            t.instructions, t.waves, t.tail, t.launch, t.storage_bytes, t.kernel == rule ? 1 : 0);
       }
     }
   }

@@ -132,7 +132,7 @@ DistributedCsr<T, HostSpace> distribute(HostContext& context, const CsrView<T, H
 #define HEDDLE_INSTANTIATE(T)                                                                  \
   template DistributedCsr<T, HostSpace> distribute(HostContext&, const CsrView<T, HostSpace>&, \
                                                    const RowRange&, const RowRanges&);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/halo_exchange.hpp>
 #include <heddle/linalg/distributed/global_rows.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
@@ -30,11 +31,12 @@ std::vector<std::int32_t> first_numbers(Index count) {
 }
 
 /// The rows A(rows, :), one after another.
-HostCsrMatrix<double> rows_of(HostContext& context, const CsrView<double, HostSpace>& A,
-                              std::span<const std::int32_t> rows) {
+template <WideScalar W>
+HostCsrMatrix<W> rows_of(HostContext& context, const CsrView<W, HostSpace>& A,
+                         std::span<const std::int32_t> rows) {
   Index nnz = 0;
   for (const std::int32_t i : rows) nnz += A.row_offsets[i + 1] - A.row_offsets[i];
-  HostCsrMatrix<double> taken(context, std::ssize(rows), A.cols, nnz);
+  HostCsrMatrix<W> taken(context, std::ssize(rows), A.cols, nnz);
   std::int64_t* const offsets = taken.row_offsets();
   offsets[0] = 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -59,7 +61,8 @@ Messages of_lengths(const Runs& runs, const std::vector<Index>& lengths) {
 }
 
 /// Messages for the entries of the rows, run by run.
-Messages of_entries(const Runs& runs, const CsrView<double, HostSpace>& rows) {
+template <WideScalar W>
+Messages of_entries(const Runs& runs, const CsrView<W, HostSpace>& rows) {
   Messages messages;
   Index row = 0;
   for (const HaloLists::Run& run : runs) {
@@ -74,8 +77,9 @@ Messages of_entries(const Runs& runs, const CsrView<double, HostSpace>& rows) {
 
 /// The rows that other processes send, in the order of the runs `receive`, where this one sends
 /// `sent`, in the order of the runs `send`.
-HostCsrMatrix<double> exchange_rows(HostContext& context, const CsrView<double, HostSpace>& sent,
-                                    const Runs& send, const Runs& receive) {
+template <WideScalar W>
+HostCsrMatrix<W> exchange_rows(HostContext& context, const CsrView<W, HostSpace>& sent,
+                               const Runs& send, const Runs& receive) {
   Processes& processes = *context.processes();
   std::vector<Index> own(static_cast<std::size_t>(sent.rows));
   for (std::size_t i = 0; i < own.size(); ++i) {
@@ -86,8 +90,8 @@ HostCsrMatrix<double> exchange_rows(HostContext& context, const CsrView<double, 
   std::vector<Index> lengths(static_cast<std::size_t>(rows));
   processes.begin_exchange(of_lengths(receive, lengths), of_lengths(send, own));
   processes.end_exchange();
-  HostCsrMatrix<double> received(context, rows, sent.cols,
-                                 std::accumulate(lengths.begin(), lengths.end(), Index{0}));
+  HostCsrMatrix<W> received(context, rows, sent.cols,
+                            std::accumulate(lengths.begin(), lengths.end(), Index{0}));
   received.row_offsets()[0] = 0;
   std::partial_sum(lengths.begin(), lengths.end(), received.row_offsets() + 1);
   processes.begin_exchange(of_entries(receive, received.view()), of_entries(send, sent));
@@ -113,6 +117,7 @@ std::vector<std::int32_t> halo_numbers(HostContext& context, const HaloLists& li
 }
 
 /// Rows that grow by pieces, whose lengths are known before.
+template <WideScalar W>
 class RowsInPieces {
  public:
   RowsInPieces(HostContext& context, const std::vector<Index>& lengths, Index cols)
@@ -125,7 +130,7 @@ class RowsInPieces {
 
   /// Appends entries first … end − 1 of A to row i, with columns number(column).
   template <class Number>
-  void append(Index i, const CsrView<double, HostSpace>& A, std::int64_t first, std::int64_t end,
+  void append(Index i, const CsrView<W, HostSpace>& A, std::int64_t first, std::int64_t end,
               const Number& number) {
     std::int64_t& place = next_[static_cast<std::size_t>(i)];
     for (std::int64_t e = first; e < end; ++e) {
@@ -134,14 +139,15 @@ class RowsInPieces {
     }
   }
 
-  HostCsrMatrix<double> take() { return std::move(rows_); }
+  HostCsrMatrix<W> take() { return std::move(rows_); }
 
  private:
-  HostCsrMatrix<double> rows_;
+  HostCsrMatrix<W> rows_;
   std::vector<std::int64_t> next_;
 };
 
-std::vector<Index> lengths_of(const CsrView<double, HostSpace>& A) {
+template <WideScalar W>
+std::vector<Index> lengths_of(const CsrView<W, HostSpace>& A) {
   std::vector<Index> lengths(static_cast<std::size_t>(A.rows));
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     lengths[i] = A.row_offsets[i + 1] - A.row_offsets[i];
@@ -165,11 +171,11 @@ HostCsrMatrix<double> transposed_remote(HostContext& context,
 
 }  // namespace
 
-HostCsrMatrix<double> global_rows(HostContext& context,
-                                  const DistributedCsrView<double, HostSpace>& A) {
-  const CsrView<double, HostSpace>& own = A.own;
-  const RemoteColumns<double, HostSpace>& remote = A.others();
-  const CsrView<double, HostSpace> R = remote.entries.view();
+template <WideScalar W>
+HostCsrMatrix<W> global_rows(HostContext& context, const DistributedCsrView<W, HostSpace>& A) {
+  const CsrView<W, HostSpace>& own = A.own;
+  const RemoteColumns<W, HostSpace>& remote = A.others();
+  const CsrView<W, HostSpace> R = remote.entries.view();
   const Index first = remote.lists->columns.first;
   const std::vector<std::int32_t> halo = halo_numbers(context, *remote.lists);
   std::vector<Index> lengths = lengths_of(own);
@@ -177,7 +183,7 @@ HostCsrMatrix<double> global_rows(HostContext& context,
     lengths[static_cast<std::size_t>(remote.rows[static_cast<std::size_t>(k)])] +=
         R.row_offsets[k + 1] - R.row_offsets[k];
   }
-  RowsInPieces rows(context, lengths, remote.lists->columns.global);
+  RowsInPieces<W> rows(context, lengths, remote.lists->columns.global);
   const auto number = [&](std::int32_t column) { return halo[static_cast<std::size_t>(column)]; };
   Index k = 0;  // of the rows of R
   for (Index i = 0; i < own.rows; ++i) {
@@ -214,7 +220,7 @@ HostCsrMatrix<double> transposed_rows(HostContext& context,
     lengths[static_cast<std::size_t>(lists.send_rows[k])] +=
         others.row_offsets[k + 1] - others.row_offsets[k];
   }
-  RowsInPieces rows(context, lengths, lists.rows.global);
+  RowsInPieces<double> rows(context, lengths, lists.rows.global);
   const auto append_own = [&] {
     const Index first = lists.rows.first;
     for (Index i = 0; i < own.rows(); ++i) {
@@ -238,7 +244,8 @@ HostCsrMatrix<double> transposed_rows(HostContext& context,
   return rows.take();
 }
 
-HostCsrMatrix<double> all_rows(HostContext& context, const CsrView<double, HostSpace>& A_rows) {
+template <WideScalar W>
+HostCsrMatrix<W> all_rows(HostContext& context, const CsrView<W, HostSpace>& A_rows) {
   Processes& processes = *context.processes();
   const RowRanges ranges = ranges_of_all(processes, A_rows.rows);
   std::vector<std::int32_t> copies;  // the own rows, once for each of the others
@@ -250,16 +257,16 @@ HostCsrMatrix<double> all_rows(HostContext& context, const CsrView<double, HostS
     send.push_back({k, A_rows.rows});
     receive.push_back({k, ranges.of(k).local});
   }
-  const HostCsrMatrix<double> others =
+  const HostCsrMatrix<W> others =
       exchange_rows(context, rows_of(context, A_rows, copies).view(), send, receive);
   const RowRange own = ranges.of(processes.rank());
   std::vector<Index> lengths = lengths_of(others.view());
   const std::vector<Index> own_lengths = lengths_of(A_rows);
   lengths.insert(lengths.begin() + own.first, own_lengths.begin(), own_lengths.end());
-  RowsInPieces rows(context, lengths, A_rows.cols);
+  RowsInPieces<W> rows(context, lengths, A_rows.cols);
   for (Index i = 0; i < ranges.rows(); ++i) {
     const bool here = i >= own.first && i < own.first + own.local;
-    const CsrView<double, HostSpace> source = here ? A_rows : others.view();
+    const CsrView<W, HostSpace> source = here ? A_rows : others.view();
     const Index row = here ? i - own.first : i < own.first ? i : i - own.local;
     rows.append(i, source, source.row_offsets[row], source.row_offsets[row + 1],
                 [](std::int32_t column) { return column; });
@@ -291,5 +298,12 @@ MultiVector<double, HostSpace> all_rows(HostContext& context,
   processes.end_exchange();
   return all;
 }
+
+#define HEDDLE_INSTANTIATE(W)                                                                   \
+  template HostCsrMatrix<W> global_rows(HostContext&, const DistributedCsrView<W, HostSpace>&); \
+  template HostCsrMatrix<W> all_rows(HostContext&, const CsrView<W, HostSpace>&);
+HEDDLE_INSTANTIATE(double)
+HEDDLE_FOR_EACH_COMPLEX(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -9,8 +9,8 @@ namespace heddle {
 
 /// The rows of a distributed A that this process holds, with columns in global numbers, ascending
 /// in each row: what `distribute` makes A of.
-HostCsrMatrix<double> global_rows(HostContext& context,
-                                  const DistributedCsrView<double, HostSpace>& A);
+template <WideScalar W>
+HostCsrMatrix<W> global_rows(HostContext& context, const DistributedCsrView<W, HostSpace>& A);
 
 /// The rows of B that are the halo of `lists`, in the order of the halo. `B_rows`: the rows of B
 /// that this process holds, as many as `lists.columns` has, with columns in global numbers, which
@@ -25,7 +25,8 @@ HostCsrMatrix<double> transposed_rows(HostContext& context,
 
 /// All rows of A, on every process. `A_rows`: those that this process holds, with columns in global
 /// numbers.
-HostCsrMatrix<double> all_rows(HostContext& context, const CsrView<double, HostSpace>& A_rows);
+template <WideScalar W>
+HostCsrMatrix<W> all_rows(HostContext& context, const CsrView<W, HostSpace>& A_rows);
 
 /// All rows of X, on every process. `X`: the rows that this process holds.
 MultiVector<double, HostSpace> all_rows(HostContext& context,

@@ -181,7 +181,8 @@ HostCsrMatrix<T> reordered(HostContext& context, const CsrView<T, HostSpace>& A,
     for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
       row.emplace_back(place[static_cast<std::size_t>(A.columns[e])], A.values[e]);
     }
-    std::sort(row.begin(), row.end());
+    std::sort(row.begin(), row.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     std::int64_t next = offsets[k];
     for (const auto& [column, value] : row) {
       B.columns()[next] = column;
@@ -212,10 +213,7 @@ MultiVector<T, HostSpace> reordered(HostContext& context, const ConstBlockView<T
                                       const std::vector<std::int32_t>&);                          \
   template MultiVector<T, HostSpace> reordered(HostContext&, const ConstBlockView<T, HostSpace>&, \
                                                const std::vector<std::int32_t>&, bool);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
-template MultiVector<std::complex<double>, HostSpace> reordered(
-    HostContext&, const ConstBlockView<std::complex<double>, HostSpace>&,
-    const std::vector<std::int32_t>&, bool);
 
 }  // namespace heddle

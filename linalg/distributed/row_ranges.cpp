@@ -114,7 +114,7 @@ RowRanges balanced_rows(Processes& processes, const CsrView<T, HostSpace>& A_row
   template RowRanges balanced_rows(const CsrView<T, HostSpace>&, int, Index, Index);           \
   template RowRanges balanced_rows(Processes&, const CsrView<T, HostSpace>&, const RowRanges&, \
                                    Index, Index);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

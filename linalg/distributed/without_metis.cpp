@@ -17,7 +17,7 @@ std::vector<std::int32_t> graph_parts(const CsrView<T, HostSpace>& A,
 #define HEDDLE_INSTANTIATE(T)                                                  \
   template std::vector<std::int32_t> graph_parts(const CsrView<T, HostSpace>&, \
                                                  const std::vector<std::int32_t>&, int);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -135,8 +135,7 @@ class Pencil:
         else:
             assert not isinstance(A, DeviceOperand)
             stored = self.problem.all_stored
-            is_complex = A.dtype.kind == "c"
-            with words, self.options.device_for(stored, 1, is_complex) as device:
+            with words, self.options.device_for(stored, 1) as device:
                 density = _core.spectral_density(device, A.core, seed=seed, **settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")

@@ -296,15 +296,10 @@ class Options:
             yield found
 
     def device_for(
-        self, all_stored: bool, devices: int | None = None, is_complex: bool = False
+        self, all_stored: bool, devices: int | None = None
     ) -> AbstractContextManager[_core.Device]:
         """The device of a solve, of as many GPUs as the call asks for if `devices` is None. A GPU
         cannot multiply by a function of host blocks."""
-        if is_complex and self.devices != 1:
-            raise ValueError(
-                f"devices is {self.devices or 'all'}, but several GPUs solve problems with real "
-                "matrices only"
-            )
         name = "host" if self.device == "auto" and not all_stored else self.device
         number = self.devices if devices is None else devices
         return borrowed_device(name, self.threads, devices=number)
@@ -455,7 +450,7 @@ def way_out_of(problem: Prepared) -> Callable[[str], str]:
 def _device_of(problem: Prepared, options: Options) -> AbstractContextManager[_core.Device]:
     if problem.library is not None:
         return options.device_of(problem.library)
-    return options.device_for(problem.all_stored, is_complex=problem.is_complex)
+    return options.device_for(problem.all_stored)
 
 
 def run(problem: Prepared, options: Options, names: dict[str, str] | None = None) -> Result:

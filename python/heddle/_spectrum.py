@@ -37,8 +37,7 @@ class _Estimate:
             with words, options.device_of(operand.library) as found:
                 density = on_device.density(operand, found, **self.settings)
         else:
-            is_complex = operand.dtype.kind == "c"
-            with words, options.device_for(operand.is_stored, is_complex=is_complex) as found:
+            with words, options.device_for(operand.is_stored) as found:
                 density = _core.spectral_density(found, operand.core, **self.settings)
         if not density.finite:
             raise ValueError("A: products with A are not finite")

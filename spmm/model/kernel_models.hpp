@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/spmm/model/work.hpp>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct KernelModel {
   std::string_view kernel;
   CountWork count;
   KernelConstants constants;
+  std::optional<KernelConstants> of_complex{};  ///< for complex numbers. None: the same
 };
 
 const std::vector<KernelModel>& kernel_models();

@@ -58,6 +58,10 @@ inline const std::string kGrid = generated("laplace3d", "9, 10, 11");
 inline const std::string kBeam =
     generated("elasticity3d", "3, 4, 5") + ", mass: {generate: elasticity3d_mass, size: [3, 4, 5]}";
 
+inline const std::string kFlux = generated("random_flux3d", "9, 8, 7");
+inline const std::string kComplexPencil =
+    kFlux + ", mass: {generate: random_hermitian, size: [504], density: 5}";
+
 inline const std::string kUnending =
     "nev: 8, tolerance: 1e-13, max_iterations: 1000000, criterion: absolute, preconditioner: "
     "{type: none}";

@@ -58,6 +58,24 @@ TEST_P(LobpcgOnGpus, SameResults) {
   expect_same(2, on_gpu(kGrid, "nev: 4, tolerance: 1e-4") + "precision: single\n");
 }
 
+TEST_P(LobpcgOnGpus, ComplexMatrices) {
+  expect_same(2, on_gpu(kFlux, "nev: 4"));
+  expect_same(2, on_gpu(kComplexPencil, "nev: 4, preconditioner: {type: jacobi}"), 2);
+  expect_resumed(2, on_gpu(kFlux, kUnpreconditioned) + kKept);
+}
+
+TEST_P(LanczosOnGpus, ComplexMatrices) {
+  constexpr int kAnyCycles = 1000;
+  expect_same(2, on_gpu(kFlux, "nev: 4, which: largest"));
+  expect_same(2, on_gpu(kFlux, "nev: 4, filter: chebyshev"));
+  expect_same(2, on_gpu(kFlux, "which: interval, interval: [5, 5.2]"), kAnyCycles);
+  expect_same(2, on_gpu(kComplexPencil, "nev: 5, which: nearest, sigma: 0.7"), 0);
+}
+
+TEST_P(CgOnGpus, ComplexMatrices) {
+  expect_same(2, on_gpu(kFlux + ", rhs: {random: 3}", ""));
+}
+
 TEST_P(LobpcgOnGpus, GraphsWithNullVectors) {
   const std::string laplacian = "transform: laplacian, weights: unit, symmetrize: true";
   expect_same(2, on_gpu(generated("rmat", "7") + ", " + laplacian, "nev: 5"));

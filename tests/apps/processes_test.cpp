@@ -57,6 +57,24 @@ TEST_F(LobpcgOnProcesses, GraphsWithNullVectors) {
   expect_same(3, problem(generated("laplace2d", "15, 17") + ", " + laplacian, "nev: 4"));
 }
 
+TEST_F(LobpcgOnProcesses, ComplexMatrices) {
+  for (const int count : {2, 3, 4}) expect_same(count, problem(kFlux, "nev: 4"));
+  EXPECT_EQ(result().at("problem").at("complex"), true);
+  for (const char* const type : {"none", "jacobi", "chebyshev"}) {
+    const std::string solver = std::string("nev: 4, preconditioner: {type: ") + type + "}";
+    expect_same(3, problem(kComplexPencil, solver), 2);
+  }
+  expect_same(2, problem(kFlux, "nev: 4, which: largest"));
+  if (has_metis()) expect_same(4, problem(kFlux, "nev: 4") + "distribution: metis\n");
+  const std::string first = problem(kFlux, "nev: 3") + "output: {eigenvectors: npy}\n";
+  ASSERT_EQ(together(3, first, {"--set", "output.directory=a"}).exit_code, 0);
+  ASSERT_EQ(together(3, first, {"--set", "output.directory=b"}).exit_code, 0);
+  EXPECT_EQ(file("a/eigenvectors.npy"), file("b/eigenvectors.npy"));
+  EXPECT_EQ(result("a").at("residuals"), result("b").at("residuals"));
+  expect_same(2, problem(kFlux + ", constraints: a/eigenvectors.npy", "nev: 3"));
+  expect_same(3, problem(kFlux + ", initial_guess: a/eigenvectors.npy", "nev: 3"));
+}
+
 TEST_F(LobpcgOnProcesses, ConstraintsAndTheBitsOfVectors) {
   const std::string first = problem(kGrid, "nev: 3") + "output: {eigenvectors: npy}\n";
   ASSERT_EQ(together(3, first, {"--set", "output.directory=a"}).exit_code, 0);
@@ -124,6 +142,18 @@ TEST_F(LanczosOnProcesses, SameResults) {
   expect_same(4, problem(mikota, "nev: 4, filter: chebyshev"));
   expect_same(3, problem(generated("laplace2d", "30, 31"),
                          "nev: 40, which: interval, interval: [0.1, 0.25], filter: chebyshev"));
+}
+
+TEST_F(LanczosOnProcesses, ComplexMatrices) {
+  constexpr int kAnyCycles = 1000;
+  expect_same(3, problem(kFlux, "nev: 4, which: largest"));
+  expect_same(2, problem(kFlux, "nev: 4, filter: chebyshev"));
+  expect_same(2, problem(kComplexPencil, "nev: 4, which: largest"), 2);
+  expect_same(3, problem(kFlux, "which: interval, interval: [5, 5.2]"), kAnyCycles);
+  EXPECT_EQ(result().at("completeness").at("proven"), true);
+  expect_same(2, problem(kComplexPencil, "which: interval, interval: [0.7, 0.75]"), kAnyCycles);
+  expect_same(2, problem(kFlux, "nev: 60, which: interval, interval: [5, 5.2], filter: chebyshev"));
+  expect_same(4, problem(kComplexPencil, "nev: 5, which: nearest, sigma: 0.7"), 0);
 }
 
 /// Each process searches a part of the interval, in cycles of its own. Of pairs nearest to a
@@ -197,6 +227,21 @@ TEST_F(CgOnProcesses, SameSolutions) {
   for (Index i = 0; i < X.rows(); ++i) EXPECT_NEAR(X.view()(i, 1), Y.view()(i, 1), 1e-5);
 }
 
+TEST_F(CgOnProcesses, ComplexMatrices) {
+  const std::string random = kFlux + ", rhs: {random: 3}";
+  expect_same(2, problem(random, ""));
+  expect_same(3, problem(random, "preconditioner: {type: jacobi}"));
+  expect_same(4, problem(random, "algorithm: pseudo_block"));
+  const std::string solved = problem(random, "") + "output: {solution: npy}\n";
+  ASSERT_EQ(solve(solved, {"--set", "output.directory=one"}).exit_code, 0);
+  ASSERT_EQ(together(3, solved, {"--set", "output.directory=three"}).exit_code, 0);
+  HostContext context(1);
+  using Complex = std::complex<double>;
+  const auto X = read_block<Complex>(context, folder_.path() / "one/solution.npy");
+  const auto Y = read_block<Complex>(context, folder_.path() / "three/solution.npy");
+  for (Index i = 0; i < 504; ++i) EXPECT_LT(std::abs(X.view()(i, 1) - Y.view()(i, 1)), 1e-5);
+}
+
 /// A partition by METIS gives the rows another order, which shows nowhere but in the halo.
 TEST_F(CgOnProcesses, DistributionsGiveTheSameSolutions) {
   const std::string random = problem(generated("wathen", "9, 11") + ", rhs: {random: 2}", "") +
@@ -235,6 +280,7 @@ TEST_F(LobpcgOnProcesses, DistributionsGiveTheSamePairs) {
 
 TEST_F(LobpcgOnProcesses, CheckpointsPerProcess) {
   expect_resumed(2, problem(kGrid, kUnpreconditioned) + kKept);
+  expect_resumed(2, problem(kFlux, kUnpreconditioned) + kKept);
 }
 
 TEST_F(LobpcgOnProcesses, CheckpointsFitTheirNumberOfProcesses) {

@@ -381,8 +381,6 @@ REFUSED = {
                   lambda A, P: heddle.spectral_embedding(abs(A) * 1j)),
     "buckling": (ValueError, "^KG: load factors are those of real matrices only",
                  lambda A, P: heddle.buckling(P, A)),
-    "devices": (ValueError, "^devices is 2, .*real matrices only",
-                lambda A, P: heddle.eigsh(A, 2, which="SA", devices=2)),
     "precision": (ValueError, "^precision: .*real matrices only",
                   lambda A, P: heddle.solve(A, nev=2, precision="single")),
     "preconditioner": (ValueError, "^preconditioner: multigrid takes real matrices only",
