@@ -1,7 +1,6 @@
 #pragma once
 
 #include <heddle/spmm/model/work.hpp>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +22,7 @@ struct KernelModel {
   std::string_view kernel;
   CountWork count;
   KernelConstants constants;
-  std::optional<KernelConstants> of_complex{};  ///< for complex numbers. None: the same
+  KernelConstants of_complex = constants;  ///< for complex numbers
 };
 
 const std::vector<KernelModel>& kernel_models();

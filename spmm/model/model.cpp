@@ -86,8 +86,7 @@ std::vector<KernelPrediction> predict_kernels(const MatrixFeatures& A, Index N,
   for_each_work(A, N, scalar_bytes, device, [&](const KernelModel& model, const KernelWork& work) {
     const bool complex = scalar_bytes > sizeof(double);
     const ProductTimes times =
-        times_of(terms_of(model, work, device),
-                 complex ? model.of_complex.value_or(model.constants) : model.constants);
+        times_of(terms_of(model, work, device), complex ? model.of_complex : model.constants);
     predictions.push_back({model.kernel, combined(times), times, work.storage_bytes,
                            work.memory_bytes, work.l2_bytes});
   });
