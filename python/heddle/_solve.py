@@ -488,9 +488,10 @@ def judge(result: Result, options: Options) -> Result:
     if result.status in ("converged", "interrupted"):
         return result
     if result.status == "stagnated" and result.residuals.size:
-        # Of an interval, pairs may be missing unless all of the spectrum is known.
+        # Of an interval, pairs may be missing unless all were counted.
         ends = options.request.get("interval") is None
-        all_there = ends or result.completeness.method == "dense"
+        known = result.completeness.proven or result.completeness.method == "dense"
+        all_there = ends or known
         if all_there and np.all(result.residuals <= options.rounding):
             return result
     message = f"{result.status}: {result.reason}"

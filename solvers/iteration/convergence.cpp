@@ -73,6 +73,12 @@ EigenConvergence EigenConvergence::at_rounding() const noexcept {
   return lenient;
 }
 
+EigenConvergence EigenConvergence::at_noise() const noexcept {
+  EigenConvergence other = *this;
+  other.tolerance_ = std::max(tolerance_, kAboveNoise * noise_floor());
+  return other;
+}
+
 EigenConvergence EigenConvergence::in_rows(double size) const noexcept {
   EigenConvergence local = *this;
   const double norm_B = norm_B_ > 0 ? norm_B_ : 1;

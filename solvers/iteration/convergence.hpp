@@ -86,6 +86,9 @@ class EigenConvergence {
   /// or ten times the rounding errors, as far as the noise floor of residuals.
   EigenConvergence at_rounding() const noexcept;
 
+  /// The criterion with a tolerance that residuals of `all_at_noise` pass.
+  EigenConvergence at_noise() const noexcept;
+
   /// The criterion for a pair whose vector lives in rows of A of the given size, as `ErrorNorms`
   /// has it, for which `is_zero` and `residual_is_rounding` measure what rounding allows. At most
   /// ‖A‖₁ counts. Huge rows in which an eigenvector is almost 0 say nothing of the digits of its

@@ -1,6 +1,7 @@
 """eigsh and eigsh_interval against dense LAPACK, spectra in closed form and SciPy."""
 
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -457,6 +458,22 @@ def test_eigenvalues_at_the_ends_of_an_interval_are_named():
         w, _, stats = heddle.eigsh_interval(A, (100.0, 105.0), return_stats=True)
     np.testing.assert_allclose(w, np.arange(100.0, 106.0), rtol=1e-10)
     np.testing.assert_array_equal(stats.straddles, [True, False, False, False, False, True])
+
+
+@pytest.mark.parametrize("interval", [(1.0, 3.0), (0.0, 0.5), (2.0, 2.2)])
+def test_copies_in_an_interval_are_found_to_rounding(interval):
+    """A ring, whose eigenvalues have two copies, also at ends of the interval."""
+    n = 600
+    A = (2 * sp.eye_array(n) - sp.eye_array(n, k=1) - sp.eye_array(n, k=-1)).tolil()
+    A[0, n - 1] = A[n - 1, 0] = -1
+    exact = np.sort(2 - 2 * np.cos(2 * np.pi * np.arange(n) / n))
+    inside = exact[(exact > interval[0] - 1e-12) & (exact < interval[1] + 1e-12)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of values at the ends
+        w, v, stats = heddle.eigsh_interval(A.tocsr(), interval, return_stats=True)
+    assert stats.completeness.proven
+    np.testing.assert_allclose(w, inside, atol=1e-13)
+    np.testing.assert_allclose(v.T @ v, np.eye(len(w)), atol=1e-12)
 
 
 def test_interval_with_too_many_pairs_says_so():

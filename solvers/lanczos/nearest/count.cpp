@@ -13,8 +13,8 @@ namespace {
 struct Ends {
   double part, wider;
 };
-constexpr Ends kEnds[] = {{0.2, 1},  {0.35, 1},  {0.1, 1},   {0.5, 1},
-                          {0.2, 16}, {0.2, 256}, {0.2, 4096}};
+constexpr Ends kEnds[] = {{0.2, 1},   {0.35, 1},   {0.1, 1},      {0.5, 1},     {0.2, 16},
+                          {0.2, 256}, {0.2, 4096}, {0.2, 0x1p16}, {0.2, 0x1p20}};
 
 /// Up to this order, a dense solve follows where no factor counts.
 constexpr Index kDenseCount = 1024;

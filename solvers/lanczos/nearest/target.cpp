@@ -62,7 +62,8 @@ std::optional<CountedInterval> interval_to_count(const Target& target,
   std::vector<double> distances;
   for (const double value : found) distances.push_back(target.distance(value));
   const double least = std::max(target.rounding, target.tolerance * std::abs(found.back()));
-  const double most = std::max(least, target.tolerance * distances.back());
+  // Pairs beyond a count of a part are found again where the limits are counted.
+  const double most = target.counted ? kNone : std::max(least, target.tolerance * distances.back());
   const double radius = radius_in_gap(distances, next, least, std::min(wider * least, most), part);
   if (radius < 0 || distances.back() <= target.rounding) return std::nullopt;
   const auto beyond = [&](double limit, double gap) {

@@ -48,9 +48,9 @@ std::vector<std::size_t> nearest_places(const Target& target, std::span<const do
 /// of one eigenvalue, it ends before the last value, as near to it as the tolerance allows: values
 /// beyond the end are as good as the last one. It ends at limits that are nearer and counted or no
 /// eigenvalues, and in the gaps beyond limits that are not. `part` in (0, 1): the place of an end
-/// within its gap. `wider`: how many times farther before copies it may lie, up to the tolerance
-/// of their distance from σ, because no factor is certain so near to them. Nothing if all of
-/// `found` lie on σ, so that no value can be nearer.
+/// within its gap. `wider`: how many times farther before copies it may lie, because no factor is
+/// certain so near to them: up to the tolerance of their distance from σ, or, where the limits are
+/// counted, at any distance. Nothing if all of `found` lie on σ, so that no value can be nearer.
 std::optional<CountedInterval> interval_to_count(const Target& target,
                                                  std::span<const double> found,
                                                  std::span<const double> others, double part,

@@ -85,13 +85,24 @@ Verdict SliceSolve<T, Ctx>::judge(const EigenConvergence& convergence) {
   return verifier_->judge(convergence, neighbours);
 }
 
+/// Whether the pairs that are reported pass. A dense solution has others, too.
+template <Scalar T, class Ctx>
+bool SliceSolve<T, Ctx>::confirms(const EigenConvergence& convergence) {
+  const Verdict verdict = judge(convergence);
+  if (!dense_) return verdict.confirmed();
+  for (std::size_t j = 0; j < found_.size(); ++j) {
+    if (reports(j) && !verifier_->passed()[j]) return false;
+  }
+  return verifier_->orthonormal();
+}
+
 /// Ends a solve that no limit has ended: converged if all pairs pass.
 template <Scalar T, class Ctx>
 void SliceSolve<T, Ctx>::judge_end() {
-  const bool confirmed = judge(convergence_).confirmed();
+  const bool confirmed = confirms(convergence_);
   if (engine_.ended()) return;
   const EigenConvergence lenient = convergence_.at_rounding();
-  lenient_ = !confirmed && judge(lenient).confirmed();
+  lenient_ = !confirmed && confirms(lenient);
   if (!dense_ && std::ssize(found_) < interval_.counts.between()) {
     return end_with(SolveStatus::stagnated,
                     fmt::format("the interval holds {} eigenvalues, {} were found",
@@ -106,6 +117,13 @@ void SliceSolve<T, Ctx>::judge_end() {
     return engine_.end(SolveStatus::stagnated,
                        "the dense solution is as good as the precision allows");
   }
+  complete_ = judge(convergence_.at_noise().at_rounding()).confirmed();
+  judge(convergence_);
+  if (complete_) {
+    return engine_.end(
+        SolveStatus::stagnated,
+        "all pairs of the interval were found, rounding allows no smaller residuals");
+  }
   end_with(SolveStatus::verification_failed,
            fmt::format("the slices claim convergence, products made afresh do not confirm it ({})",
                        verifier_->refutation(convergence_)));
@@ -118,14 +136,20 @@ bool SliceSolve<T, Ctx>::straddles(std::size_t j) const {
   return std::abs(value - options_.lower) <= error || std::abs(value - options_.upper) <= error;
 }
 
-/// Writes the pairs that lie in the interval, or may lie in it by their error bounds.
+/// Whether pair j lies in the interval, or may lie in it by its error bound.
+template <Scalar T, class Ctx>
+bool SliceSolve<T, Ctx>::reports(std::size_t j) const {
+  const double value = verifier_->values()[j];
+  return (options_.lower <= value && value <= options_.upper) || straddles(j);
+}
+
+/// Writes the pairs that lie in the interval, or may lie in it.
 template <Scalar T, class Ctx>
 void SliceSolve<T, Ctx>::report() {
   result_.orthogonality = verifier_->orthogonality();
   for (std::size_t j = 0; j < found_.size(); ++j) {
+    if (!reports(j)) continue;
     const double value = verifier_->values()[j];
-    const bool inside = options_.lower <= value && value <= options_.upper;
-    if (!inside && !straddles(j)) continue;
     const auto place = std::ssize(result_.eigenvalues);
     result_.eigenvalues.push_back(value);
     result_.residuals.push_back(convergence_.scaled_residual(value, verifier_->residuals()[j]));
@@ -157,7 +181,7 @@ void SliceSolve<T, Ctx>::finish() {
   const bool converged = result_.status == SolveStatus::converged;
   if (dense_ && verifier_) {
     result_.completeness = {CompletenessMethod::dense, converged};
-  } else if (converged) {
+  } else if (converged || complete_) {
     result_.completeness = {CompletenessMethod::inertia, proven_};
   }
   result_.eigenvectors =

@@ -47,7 +47,8 @@ constexpr double kLogUnit = 1e-8;
 template <Scalar T, class Ctx>
 std::optional<typename SliceSolve<T, Ctx>::Counted> SliceSolve<T, Ctx>::count_outwards(
     double end, double direction) {
-  const double unit = convergence_.scale(end) / convergence_.norm_B();
+  const double size = convergence_.scale(end) / convergence_.norm_B();
+  const double unit = size > 0 ? size : 1;  // any number has a factor beside A = 0
   const double margin = std::max(convergence_.unresolved(end), options_.tolerance * std::abs(end));
   double step = 0;
   while (step <= kLargestDistance * unit) {

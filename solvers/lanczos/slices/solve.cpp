@@ -23,6 +23,9 @@ constexpr double kWhole = 1.5;
 constexpr double kNear = 1e-4;
 constexpr std::size_t kMostNear = 64;
 
+/// The largest tolerance of a slice that rounding has ended, in units of the noise floor.
+constexpr double kMostNoise = 10;
+
 template <Scalar T, class Ctx>
 EigenConvergence convergence_of_slices(const EigenProblem<T, Ctx>& problem,
                                        const IntervalOptions& options) {
@@ -51,7 +54,8 @@ SliceSolve<T, Ctx>::SliceSolve(Ctx& context, const EigenProblem<T, Ctx>& problem
       products_before_(products()),
       solves_before_(inverse.columns_applied()),
       engine_(context, options, {}, monitor, unused_, 1),
-      convergence_(convergence_of_slices(problem, options)) {
+      convergence_(convergence_of_slices(problem, options)),
+      tolerance_(options.tolerance) {
   NearestOptions nearest;
   nearest.block_size = options.block_size;
   block_ = nearest_block_size(nearest, n_);
@@ -139,6 +143,7 @@ void SliceSolve<T, Ctx>::solve_slice(const Slice& slice, double sigma, Index wan
   NearestOptions options;
   static_cast<EigenOptions&>(options) = options_;
   options.nev = wanted;
+  options.tolerance = tolerance_;
   options.sigma = sigma;
   options.lower = slice.lower;
   options.upper = slice.upper;
@@ -213,6 +218,14 @@ void SliceSolve<T, Ctx>::take(const Slice& slice, EigenResult<T, Space>& part,
   // at the end.
   const bool there = part.status == SolveStatus::stagnated && all &&
                      std::ssize(part.eigenvalues) == slice.counts.between();
+  // Where rounding ends a slice, its tolerance was too small: residuals are judged at the end.
+  const double noise = convergence_.noise_floor();
+  if (part.status == SolveStatus::stagnated && !there && tolerance_ < kMostNoise * noise &&
+      convergence_.all_at_noise(part.residuals)) {
+    tolerance_ = tolerance_ < noise ? noise : kMostNoise * noise;
+    slices_.push_back(slice);
+    return;
+  }
   if (part.status != SolveStatus::converged && !there) {
     keep(part, limits, true);
     slices_.push_back(slice);

@@ -73,7 +73,9 @@ class SliceSolve {
   Verdict judge(const EigenConvergence& convergence);
   void judge_end();
   void report();
+  bool confirms(const EigenConvergence& convergence);
   bool straddles(std::size_t j) const;
+  bool reports(std::size_t j) const;
   void end_with(SolveStatus status, std::string reason);
 
   Ctx& context_;
@@ -92,6 +94,7 @@ class SliceSolve {
   std::vector<IterationRecord> unused_;  // history of the engine, which iterates nothing
   Engine<Ctx> engine_;
   EigenConvergence convergence_;
+  double tolerance_;           // of each slice: not below rounding once that has ended one
   Slice interval_;             // all of it
   std::vector<Slice> slices_;  // the lowest one last
   MultiVector<T, Space> X_;    // the vectors found, of several processes own ones until `join`
@@ -102,8 +105,9 @@ class SliceSolve {
   Index solved_ = 0;                                                 // slices
   double spacing_ = 0;  // of eigenvalues in the last slice
   bool dense_ = false;
-  bool proven_ = true;    // whether all slices so far are
-  bool lenient_ = false;  // whether pairs passed as far as rounding allows
+  bool proven_ = true;     // whether all slices so far are
+  bool lenient_ = false;   // whether pairs passed as far as rounding allows
+  bool complete_ = false;  // whether all pairs were found, though rounding limits their residuals
   std::string reason_;
 };
 

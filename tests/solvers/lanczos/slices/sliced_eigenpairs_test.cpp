@@ -205,6 +205,48 @@ TEST_F(SlicedEigenpairs, WithoutEigenvaluesThereIsNone) {
   }
 }
 
+/// Eigenvalues of a ring have two copies, among which seams and ends of the interval lie. With a
+/// tolerance below rounding, all pairs are counted and found nevertheless.
+TEST_F(SlicedEigenpairs, CopiesToRounding) {
+  const Index n = test::kSanitized ? 300 : 600;
+  std::vector<Triplet<double>> entries;
+  std::vector<double> truth;
+  for (Index i = 0; i < n; ++i) {
+    entries.push_back({i, i, 2});
+    entries.push_back({i, (i + 1) % n, -1});
+    entries.push_back({i, (i + n - 1) % n, -1});
+    const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n);
+    truth.push_back(2 - 2 * std::cos(angle));
+  }
+  std::sort(truth.begin(), truth.end());
+  const Matrix ring = csr_from_triplets<double>(context_, n, n, entries);
+  for (const auto& [lower, upper] : {std::pair(1.0, 3.0), std::pair(0.0, 0.5)}) {
+    IntervalOptions options = interval(lower, upper, n);
+    options.tolerance = 1e-14;
+    const Result result = solve(ring, none_, options);
+    const bool at_rounding = result.status == SolveStatus::stagnated;
+    EXPECT_TRUE(result.status == SolveStatus::converged || at_rounding) << result.reason;
+    EXPECT_TRUE(result.completeness.proven) << result.reason;
+    const auto all = between(truth, lower - 1e-12, upper + 1e-12);
+    ASSERT_EQ(result.eigenvalues.size(), all.size()) << result.reason;
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      EXPECT_NEAR(result.eigenvalues[j], all[j], result.error_bounds[j] + 1e-13);
+      EXPECT_LE(result.residuals[j], 3e-14);
+    }
+    expect_orthonormal(result, none_, result.reason);
+  }
+}
+
+TEST_F(SlicedEigenpairs, OfAMatrixOfZeros) {
+  const Matrix zeros = diagonal(std::vector<double>(300, 0));
+  for (const auto& [lower, upper] : {std::pair(0.0, 1.0), std::pair(-1.0, 0.0)}) {
+    const Result result = solve(zeros, none_, interval(lower, upper, 300));
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.reason;
+    EXPECT_EQ(std::ssize(result.eigenvalues), 300);
+  }
+  EXPECT_TRUE(solve(zeros, none_, interval(1, 2, 300)).eigenvalues.empty());
+}
+
 /// Copies that fill more than a slice: no factor divides them.
 TEST_F(SlicedEigenpairs, ManyCopiesOfOneValueAreAllFound) {
   std::vector<double> values;
