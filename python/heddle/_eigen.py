@@ -68,10 +68,17 @@ def _refuse_eigsh(M: Any, which: str, sigma: Any, Minv: Any, OPinv: Any, mode: s
         )
     if sigma is None:
         return
-    if isinstance(sigma, complex) or not np.isfinite(sigma):
+    if not _is_real(sigma):
         raise ValueError(f"sigma is {sigma}, not a real number")
     if mode != "normal" and sigma == 0:
         raise ValueError(f"sigma is 0, for which w' of the mode {mode!r} is the same for all pairs")
+
+
+def _is_real(number: Any) -> bool:
+    """Whether it is one finite number, and neither complex nor a truth value nor a text."""
+    if np.ndim(number) != 0 or np.asarray(number).dtype.kind not in "iuf":
+        return False
+    return bool(np.isfinite(float(number)))
 
 
 def _check_sizes(ncv: int | None, k: int, order: int) -> None:

@@ -24,15 +24,29 @@ std::optional<GivenValue> integer(nb::handle value) {
   return {};
 }
 
+/// Whether a number, or one of a list, is complex. NumPy would convert it to its real part.
+bool is_complex(nb::handle value) {
+  if (PyComplex_Check(value.ptr())) return true;
+  if (nb::hasattr(value, "dtype")) {
+    return nb::cast<std::string>(value.attr("dtype").attr("kind")) == "c";
+  }
+  if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return false;
+  for (const nb::handle each : value) {
+    if (is_complex(each)) return true;
+  }
+  return false;
+}
+
 /// The value of the field `keyword` for the library.
 GivenValue given(std::string_view keyword, nb::handle value) {
   if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value);
   if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
   if (const std::optional<GivenValue> number = integer(value)) return *number;
   double real = 0;
-  if (nb::try_cast(value, real)) return real;
+  const bool is_real = !is_complex(value);
+  if (is_real && nb::try_cast(value, real)) return real;
   std::vector<double> list;
-  if (nb::try_cast(value, list)) return list;
+  if (is_real && nb::try_cast(value, list)) return list;
   const bool is_option = keyword.starts_with("preconditioner.");
   throw RequestError(std::string(keyword),
                      " is " + shown(value) + ", not " +

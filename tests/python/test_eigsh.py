@@ -118,6 +118,25 @@ def test_sides_of_sigma_are_those_of_scipy(pencil, which):
     assert residuals(A, w, v, B).max() < 1e-11
 
 
+NO_NUMBERS = ["1", "x", [1.0], np.array([1.0]), 1 + 2j, np.complex128(1), np.complex64(1j), True, 10**400]
+
+
+@pytest.mark.parametrize("sigma", NO_NUMBERS)
+def test_a_sigma_that_is_no_real_number_is_refused(sigma):
+    A = path_laplacian(60)
+    for call in (lambda: heddle.eigsh(A, 2, sigma=sigma), lambda: heddle.solve(A, nev=2, sigma=sigma)):
+        with pytest.raises(ValueError, match="^sigma is .*, not a "):
+            call()
+
+
+@pytest.mark.parametrize("end", [1 + 2j, np.complex128(1), np.complex64(1), "1", [1.0], None])
+def test_an_end_of_an_interval_that_is_no_real_number_is_refused(end):
+    A = path_laplacian(60)
+    for call in (lambda: heddle.eigsh_interval(A, (end, 2.0)), lambda: heddle.solve(A, interval=(end, 2))):
+        with pytest.raises(ValueError, match="^interval is .*, not a list of two numbers"):
+            call()
+
+
 def test_sigma_of_a_function_with_a_mass_is_refused(pencil):
     A, B, truth = pencil
     product = sla.LinearOperator(A.shape, matvec=lambda x: A @ x, matmat=lambda X: A @ X, dtype=float)
