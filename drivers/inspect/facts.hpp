@@ -97,6 +97,7 @@ Facts shape_of(const ProblemOf<M, X>& problem, int processes) {
       .constraints = block(problem.constraints),
       .initial_guess = block(problem.initial_guess),
       .rhs = block(problem.rhs),
+      .complex = kComplex<typename X::Value>,
       .normal_equations = problem.normal_equations,
       .buckling = problem.geometric_stiffness.has_value(),
       .processes = processes,

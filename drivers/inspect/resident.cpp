@@ -30,9 +30,12 @@ CsrSurvey inspected(Ctx& context, const ResidentMatrix<T, Ctx>& A, ProblemPart p
                                    found.invalid_row, view.cols - 1));
   }
   if (!any_shape && found.asymmetry > kSymmetryTolerance * found.largest) {
-    throw ProblemError(part, fmt::format("the matrix is not symmetric: entries (i, j) and (j, i) "
-                                         "differ by up to {:g}, the largest entry is {:g}",
-                                         found.asymmetry, found.largest));
+    const std::string_view what = kComplex<T>
+                                      ? "Hermitian: entries (i, j) and the conjugates of (j, i)"
+                                      : "symmetric: entries (i, j) and (j, i)";
+    throw ProblemError(
+        part, fmt::format("the matrix is not {} differ by up to {:g}, the largest entry is {:g}",
+                          what, found.asymmetry, found.largest));
   }
   return found;
 }
@@ -65,7 +68,7 @@ Finding inspect(Ctx& context, HostContext& host, const ResidentProblem<T, Ctx>& 
   template CsrSurvey inspected(Ctx&, const ResidentMatrix<T, Ctx>&, ProblemPart, bool);        \
   template Finding inspect(Ctx&, HostContext&, const ResidentProblem<T, Ctx>&, const Request&, \
                            Facts&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

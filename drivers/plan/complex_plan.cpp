@@ -6,6 +6,8 @@
 #include <heddle/drivers/plan/complex_plan.hpp>
 #include <heddle/drivers/plan/details.hpp>
 #include <heddle/drivers/plan/scaling.hpp>
+#include <heddle/drivers/problem/resident_problem.hpp>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/factor/factor_costs.hpp>
 #include <utility>
@@ -23,8 +25,10 @@ void check_part(ProblemPart part, bool given, std::string_view what) {
   if (given) throw ProblemError(part, fmt::format("{} real matrices only", what));
 }
 
-/// Refuses what is there for real matrices only, and can be told without the method.
-void check_asked(const ComplexProblem& problem, const Request& request) {
+}  // namespace
+
+template <class M, class X>
+void check_for_complex(const ProblemOf<M, X>& problem, const Request& request) {
   check_part(ProblemPart::matrix, problem.normal_equations,
              "singular values and least squares are those of");
   check_part(ProblemPart::geometric_stiffness, problem.geometric_stiffness.has_value(),
@@ -51,11 +55,12 @@ void check_preconditioner(const PreconditionerPlan& plan) {
                                  plan.kind->name));
 }
 
+namespace {
+
 /// The facts that can be told without the method, and the checks that read no entry.
 Facts facts_about(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                   const Request& request) {
   Facts facts = shape_of(problem, machine.processes);
-  facts.complex = true;
   if (request.method != Method::automatic) check_kind(facts, request, false);
   check_shapes(facts);
   if (facts.A.stored) check_symmetric(host, ProblemPart::matrix, problem.A);
@@ -92,7 +97,7 @@ InverseEstimate inverse_estimate(HostContext& host, const ComplexProblem& proble
 
 SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                     const Request& asked) {
-  check_asked(problem, asked);
+  check_for_complex(problem, asked);
   const Request request = with_pairs(asked, problem.rhs.cols() > 0);
   PlanDetails plan{.facts = facts_about(host, machine, problem, request), .on_gpu = machine.on_gpu};
   const Facts& facts = plan.facts;
@@ -114,5 +119,11 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProb
   SolvePlan made = plan_of(std::move(plan));
   return made;
 }
+
+template void check_for_complex(const ComplexProblem&, const Request&);
+#define HEDDLE_INSTANTIATE(T, Ctx) \
+  template void check_for_complex(const ResidentProblem<T, Ctx>&, const Request&);
+HEDDLE_FOR_EACH_COMPLEX_AND_CONTEXT(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

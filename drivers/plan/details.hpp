@@ -11,6 +11,7 @@
 #include <heddle/drivers/plan/solve_plan.hpp>
 #include <heddle/solvers/factor/factor_estimate.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
+#include <variant>
 #include <vector>
 
 /// The decisions of a plan as `run` needs them.
@@ -40,7 +41,7 @@ struct PlanDetails {
   ConsistentRhs consistent{};
   HeldRows held{};
   /// A copy in host memory of a problem on a device whose entries need it. Null: there is none.
-  std::shared_ptr<const Problem> host_copy{};
+  std::shared_ptr<const std::variant<Problem, ComplexProblem>> host_copy{};
   std::string copy_reason{};
 };
 

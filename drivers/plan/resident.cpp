@@ -91,7 +91,7 @@ std::string rows_to_scale(Ctx& context, const ResidentProblem<T, Ctx>& problem, 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                       \
   template std::string rows_to_scale(Ctx&, const ResidentProblem<T, Ctx>&, const Facts&, \
                                      const MethodChoice&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

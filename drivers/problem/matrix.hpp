@@ -186,6 +186,8 @@ class HostMatrix {
 template <Scalar T>
 class HostBlock {
  public:
+  using Value = T;  ///< the type of an entry
+
   /// 0×0.
   HostBlock() = default;
 

@@ -18,7 +18,7 @@ ResidentMatrix<T, Ctx>::ResidentMatrix(Index rows, Index cols, Apply apply)
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class ResidentMatrix<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

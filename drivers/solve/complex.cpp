@@ -61,9 +61,7 @@ Solution run_stage(const detail::Place<Ctx>& on, ComplexProblem problem,
 
 Solution run(Device& device, ComplexProblem problem, const SolvePlan& plan,
              const Monitor& monitor) {
-  detail::Facts given = detail::shape_of(problem, device.processes());
-  given.complex = true;
-  detail::check_plan(device, given, plan);
+  detail::check_plan(device, detail::shape_of(problem, device.processes()), plan);
   const detail::PlanDetails& details = *plan.details;
   return device.with_context([&](auto& context) {
     const detail::Place<std::remove_reference_t<decltype(context)>> on{device, context};

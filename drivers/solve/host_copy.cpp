@@ -11,9 +11,9 @@ namespace {
 
 /// A with entries in double. In host memory a matrix in double is not copied.
 template <Scalar T>
-Matrix matrix_on_host(HostContext&, Device& device, CsrView<T, HostSpace> A) {
-  if constexpr (std::same_as<T, double>) {
-    return Matrix(A);
+HostMatrix<Wide<T>> matrix_on_host(HostContext&, Device& device, CsrView<T, HostSpace> A) {
+  if constexpr (WideScalar<T>) {
+    return HostMatrix<T>(A);
   } else {
     return {convert<double>(device.host(), A), device.shared_host()};
   }
@@ -21,10 +21,10 @@ Matrix matrix_on_host(HostContext&, Device& device, CsrView<T, HostSpace> A) {
 
 /// X with entries in double.
 template <Scalar T>
-Block block_on_host(HostContext&, Device& device, ConstBlockView<T, HostSpace> X) {
+HostBlock<Wide<T>> block_on_host(HostContext&, Device& device, ConstBlockView<T, HostSpace> X) {
   if (X.cols() == 0) return {};
-  if constexpr (std::same_as<T, double>) {
-    return Block(X);
+  if constexpr (WideScalar<T>) {
+    return HostBlock<T>(X);
   } else {
     MultiVector<double, HostSpace> copy(device.host(), X.rows(), X.cols());
     for (Index i = 0; i < X.rows(); ++i) {
@@ -36,9 +36,10 @@ Block block_on_host(HostContext&, Device& device, ConstBlockView<T, HostSpace> X
 
 #ifdef HEDDLE_HAS_CUDA
 template <Scalar T>
-Matrix matrix_on_host(CudaContext& context, Device& device, CsrView<T, DeviceSpace> A) {
+HostMatrix<Wide<T>> matrix_on_host(CudaContext& context, Device& device,
+                                   CsrView<T, DeviceSpace> A) {
   HostCsrMatrix<T> copy = fetch<T>(context, device.host(), A);
-  if constexpr (std::same_as<T, double>) {
+  if constexpr (WideScalar<T>) {
     return {std::move(copy), device.shared_host()};
   } else {
     return matrix_on_host<T>(device.host(), device, std::as_const(copy).view());
@@ -46,11 +47,12 @@ Matrix matrix_on_host(CudaContext& context, Device& device, CsrView<T, DeviceSpa
 }
 
 template <Scalar T>
-Block block_on_host(CudaContext& context, Device& device, ConstBlockView<T, DeviceSpace> X) {
+HostBlock<Wide<T>> block_on_host(CudaContext& context, Device& device,
+                                 ConstBlockView<T, DeviceSpace> X) {
   if (X.cols() == 0) return {};
   MultiVector<T, HostSpace> copy(device.host(), X.rows(), X.cols());
   fetch<T>(context, X, copy.view());
-  if constexpr (std::same_as<T, double>) {
+  if constexpr (WideScalar<T>) {
     return {std::move(copy), device.shared_host()};
   } else {
     return block_on_host<T>(device.host(), device, std::as_const(copy).view());
@@ -61,9 +63,10 @@ Block block_on_host(CudaContext& context, Device& device, ConstBlockView<T, Devi
 }  // namespace
 
 template <Scalar T, class Ctx>
-Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& problem) {
+HostProblem<Wide<T>> on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& problem) {
   const auto optional = [&](const std::optional<ResidentMatrix<T, Ctx>>& A) {
-    return A ? std::optional<Matrix>(matrix_on_host<T>(context, device, A->view())) : std::nullopt;
+    return A ? std::optional<HostMatrix<Wide<T>>>(matrix_on_host<T>(context, device, A->view()))
+             : std::nullopt;
   };
   return {.A = matrix_on_host<T>(context, device, problem.A.view()),
           .B = optional(problem.B),
@@ -90,10 +93,10 @@ MultiVector<T, typename Ctx::Space> take_block(Ctx& context, HostVectors& from) 
   return placed;
 }
 
-#define HEDDLE_INSTANTIATE(T, Ctx)                                         \
-  template Problem on_host(Ctx&, Device&, const ResidentProblem<T, Ctx>&); \
+#define HEDDLE_INSTANTIATE(T, Ctx)                                                      \
+  template HostProblem<Wide<T>> on_host(Ctx&, Device&, const ResidentProblem<T, Ctx>&); \
   template MultiVector<T, Ctx::Space> take_block<T, Ctx>(Ctx&, HostVectors&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

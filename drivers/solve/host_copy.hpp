@@ -9,7 +9,7 @@ namespace heddle::detail {
 /// `problem`, whose matrices are stored, in host memory and in double precision. Matrices in double
 /// that lie there already are not copied.
 template <Scalar T, class Ctx>
-Problem on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& problem);
+HostProblem<Wide<T>> on_host(Ctx& context, Device& device, const ResidentProblem<T, Ctx>& problem);
 
 /// Moves vectors in the precision T to the memory of the context.
 template <Scalar T, class Ctx>

@@ -6,6 +6,7 @@
 #include <heddle/drivers/inspect/resident.hpp>
 #include <heddle/drivers/plan/certificate.hpp>
 #include <heddle/drivers/plan/checks.hpp>
+#include <heddle/drivers/plan/complex_plan.hpp>
 #include <heddle/drivers/plan/make_plan.hpp>
 #include <heddle/drivers/plan/resident.hpp>
 #include <heddle/drivers/solve.hpp>
@@ -20,6 +21,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace heddle {
 
@@ -72,14 +74,17 @@ InverseEstimate estimate_inverse(Ctx& context, HostContext& host,
   };
   const HostCsrMatrix<T> A = pattern_on_host<T>(context, host, problem.A.view());
   const double norm = norm_1<T>(context, problem.A.view());
-  if (!problem.B) return {estimate_factor_cost(pattern_of(A), {}), norm};
-  const HostCsrMatrix<T> B = pattern_on_host<T>(context, host, problem.B->view());
-  return {estimate_factor_cost(pattern_of(A), pattern_of(B)), norm};
+  HostCsrMatrix<T> B;
+  if (problem.B) B = pattern_on_host<T>(context, host, problem.B->view());
+  FactorCost cost =
+      estimate_factor_cost(pattern_of(A), problem.B ? pattern_of(B) : CsrView<double, HostSpace>{});
+  if (kComplex<T>) cost.operations *= 4;  // real ones
+  return {cost, norm};
 }
 
 template <Scalar T>
 Request in_precision(Request request) {
-  const Precision own = std::same_as<T, double> ? Precision::full : Precision::single;
+  const Precision own = WideScalar<T> ? Precision::full : Precision::single;
   if (request.precision != Precision::full && request.precision != own) {
     throw RequestError("precision",
                        ": arrays on a device are used as they are, in their own precision: convert "
@@ -96,8 +101,10 @@ SolvePlan plan_for_copy(Device& device, Ctx& context, const ResidentProblem<T, C
                         const Monitor& monitor) {
   monitor.begin_stage("copying the problem to host memory");
   require_host_memory(facts.bytes(), facts.rhs.cols > 0 ? kFewerRightHandSides : kFewerPairs);
-  auto copy = std::make_shared<const Problem>(on_host(context, device, problem));
-  SolvePlan made = plan(device, *copy, request, monitor);
+  auto copy = std::make_shared<const std::variant<Problem, ComplexProblem>>(
+      on_host(context, device, problem));
+  SolvePlan made =
+      std::visit([&](const auto& there) { return plan(device, there, request, monitor); }, *copy);
   PlanDetails details = *made.details;
   details.host_copy = std::move(copy);
   details.copy_reason = why;
@@ -109,6 +116,7 @@ template <Scalar T, class Ctx>
 SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& problem,
                   const Request& asked, const Monitor& monitor) {
   const Request request = with_pairs(in_precision<T>(asked), problem.rhs.cols() > 0);
+  if constexpr (kComplex<T>) check_for_complex(problem, request);
   Facts facts = shape_of(problem, 1);
   check_shapes(facts);
   if (request.reorder != RowOrder::automatic && request.reorder != RowOrder::none) {
@@ -138,6 +146,7 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
   plan.method_reason = choice.reason;
   plan.stages = stages_of(choice, plan.facts, machine.on_gpu);
   const StagePlan& first = plan.stages.front();
+  if constexpr (kComplex<T>) check_preconditioner(first.preconditioner);
   check_found(machine, plan.facts, first.request, first.preconditioner);
   if (may_copy) {
     const std::string why = rows_to_scale(context, problem, plan.facts, choice);
@@ -160,7 +169,8 @@ SolvePlan plan_in(Device& device, Ctx& context, const ResidentProblem<T, Ctx>& p
 template <Scalar T, class Ctx>
 ResidentSolution<T, typename Ctx::Space> run_copy(Device& device, Ctx& context,
                                                   const SolvePlan& plan, const Monitor& monitor) {
-  Solution solution = run(device, *plan.details->host_copy, plan, monitor);
+  Solution solution = std::visit([&](const auto& copy) { return run(device, copy, plan, monitor); },
+                                 *plan.details->host_copy);
   solution.reason +=
       "; the problem was copied to host memory and solved from there: " + plan.details->copy_reason;
   auto vectors = take_block<T>(context, solution.vectors);
@@ -267,7 +277,7 @@ SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A
                                                  const Monitor&);                                  \
   template SpectralDensity spectral_density(Device&, const ResidentMatrix<T, Ctx>&,                \
                                             const SpectralDensityOptions&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

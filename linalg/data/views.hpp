@@ -11,6 +11,8 @@ namespace heddle {
 template <class T, class Space>
 class ConstBlockView {
  public:
+  using Value = T;  ///< the type of an entry
+
   ConstBlockView() = default;
   /// A block of the caller, which must outlive the view.
   ConstBlockView(const T* data, Index rows, Index cols, Index ld) noexcept

@@ -69,6 +69,15 @@ __device__ inline double difference(double a, double b) {
   return isnan(size) ? INFINITY : size;
 }
 
+template <class T>
+__device__ double difference_of(T a, T b) {
+  if constexpr (kComplex<T>) {
+    return hypot(difference(a.real(), b.real()), difference(a.imag(), b.imag()));
+  } else {
+    return difference(static_cast<double>(a), static_cast<double>(b));
+  }
+}
+
 /// One warp per row of a valid A.
 template <class T>
 __global__ void findings_kernel(CsrView<T, DeviceSpace> A, Findings* found) {
@@ -80,18 +89,19 @@ __global__ void findings_kernel(CsrView<T, DeviceSpace> A, Findings* found) {
   Bits least_diagonal = ~Bits{0};
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
-      const auto value = static_cast<double>(A.values[e]);
+      const T value = A.values[e];
+      const double size = magnitude(value);
       const Index j = A.columns[e];
-      if (isfinite(value)) largest = fmax(largest, fabs(value));
-      off_diagonal = off_diagonal || (j != i && value != 0);
-      if (!square || j == i) continue;
+      if (isfinite(size)) largest = fmax(largest, size);
+      off_diagonal = off_diagonal || (j != i && size != 0);
+      if (!square) continue;
       const std::int64_t mirror = entry_place(A, j, i);
-      const double other = mirror < 0 ? 0.0 : static_cast<double>(A.values[mirror]);
-      asymmetry = fmax(asymmetry, difference(value, other));
+      const T other = mirror < 0 ? T{0} : A.values[mirror];
+      asymmetry = fmax(asymmetry, difference_of(value, conjugate(other)));
     }
     if (square && lane == 0) {
       const std::int64_t place = entry_place(A, i, i);
-      const double value = place < 0 ? 0.0 : static_cast<double>(A.values[place]);
+      const double value = place < 0 ? 0.0 : static_cast<double>(real_part(A.values[place]));
       const Bits bits = static_cast<Bits>(__double_as_longlong(value));
       if (!isnan(value)) least_diagonal = min(least_diagonal, ordered(bits));
     }
@@ -134,7 +144,7 @@ CsrSurvey survey(CudaContext& context, CsrView<T, DeviceSpace> A) {
 }
 
 #define HEDDLE_INSTANTIATE(T) template CsrSurvey survey<T>(CudaContext&, CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

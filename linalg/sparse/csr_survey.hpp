@@ -13,11 +13,11 @@ struct CsrSurvey {
   /// fields are then meaningful, and only then.
   Index invalid_row = -1;
   double largest = 0;  ///< max |A(i, j)| over the finite entries
-  /// max |A(i, j) − A(j, i)| of a square A, else 0. Entries not stored count as 0, two NaNs as
-  /// equal, and a NaN and a number as infinitely different.
+  /// max |A(i, j) − conj(A(j, i))| of a square A, else 0. Entries not stored count as 0, two NaNs
+  /// as equal, and a NaN and a number as infinitely different.
   double asymmetry = 0;
   bool diagonal = true;       ///< whether every off-diagonal entry is 0
-  double least_diagonal = 0;  ///< min A(i, i) of a square A, 0 where it is not stored
+  double least_diagonal = 0;  ///< min Re A(i, i) of a square A, 0 where it is not stored
 };
 
 /// Looks at all entries of A, which is not distributed. Reads no entry outside of the arrays of A,

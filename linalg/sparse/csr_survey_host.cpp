@@ -22,17 +22,21 @@ bool is_valid_row(const CsrView<T, HostSpace>& A, Index i) {
 
 /// A(i, j), 0 where it is not stored.
 template <Scalar T>
-double entry(const CsrView<T, HostSpace>& A, Index i, Index j) {
+Wide<T> entry(const CsrView<T, HostSpace>& A, Index i, Index j) {
   const std::int32_t* const first = A.columns + A.row_offsets[i];
   const std::int32_t* const last = A.columns + A.row_offsets[i + 1];
   const std::int32_t* const place = std::lower_bound(first, last, static_cast<std::int32_t>(j));
-  return place < last && *place == j ? static_cast<double>(A.values[place - A.columns]) : 0.0;
+  return place < last && *place == j ? static_cast<Wide<T>>(A.values[place - A.columns])
+                                     : Wide<T>(0);
 }
 
 double difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double size = std::abs(a - b);
   return std::isnan(size) ? std::numeric_limits<double>::infinity() : size;
+}
+double difference(std::complex<double> a, std::complex<double> b) {
+  return std::hypot(difference(a.real(), b.real()), difference(a.imag(), b.imag()));
 }
 
 }  // namespace
@@ -48,19 +52,21 @@ CsrSurvey survey(HostContext&, CsrView<T, HostSpace> A) {
   if (square && A.rows > 0) found.least_diagonal = std::numeric_limits<double>::infinity();
   for (Index i = 0; i < A.rows; ++i) {
     for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-      const auto value = static_cast<double>(A.values[e]);
-      if (std::isfinite(value)) found.largest = std::max(found.largest, std::abs(value));
-      found.diagonal = found.diagonal && (A.columns[e] == i || value == 0);
+      const auto value = static_cast<Wide<T>>(A.values[e]);
+      const double size = std::abs(value);
+      if (std::isfinite(size)) found.largest = std::max(found.largest, size);
+      found.diagonal = found.diagonal && (A.columns[e] == i || size == 0);
       if (!square) continue;
-      found.asymmetry = std::max(found.asymmetry, difference(value, entry(A, A.columns[e], i)));
+      const Wide<T> mirrored = conjugate(entry(A, A.columns[e], i));
+      found.asymmetry = std::max(found.asymmetry, difference(value, mirrored));
     }
-    if (square) found.least_diagonal = std::min(found.least_diagonal, entry(A, i, i));
+    if (square) found.least_diagonal = std::min(found.least_diagonal, real_part(entry(A, i, i)));
   }
   return found;
 }
 
 #define HEDDLE_INSTANTIATE(T) template CsrSurvey survey<T>(HostContext&, CsrView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -27,7 +27,7 @@ struct Span {
 
 template <class T>
 __device__ double size_of(const T* diagonal, Index i) {
-  return fabs(static_cast<double>(diagonal[i]));
+  return magnitude(diagonal[i]);
 }
 
 /// One warp per row. `mass`: null if B is the identity.
@@ -40,7 +40,7 @@ __global__ void span_kernel(CsrView<T, DeviceSpace> A, const T* diagonal, const 
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     double size = 0;
     for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
-      const double entry = fabs(static_cast<double>(A.values[e]));
+      const double entry = magnitude(A.values[e]);
       const Index j = A.columns[e];
       const double other = size_of(diagonal, j);
       size = fmax(size, j != i && other > entry ? entry * (entry / other) : entry);
@@ -73,7 +73,7 @@ __global__ void mark_kernel(Index rows, const T* diagonal, Column<const T> sums,
                             Column<T> marks) {
   for (Index i = thread_index(); i < rows; i += thread_count()) {
     const double own = size_of(diagonal, i);
-    const double others = static_cast<double>(sums[i]) - own;
+    const double others = magnitude(sums[i]) - own;
     marks[i] = own > 0 && own >= factor * others ? T{1} : T{0};
   }
 }
@@ -144,7 +144,7 @@ void leave_out_like_neighbours(CudaContext& context, CsrView<T, DeviceSpace> A, 
   template void leave_out_like_neighbours<T>(CudaContext&, CsrView<T, DeviceSpace>, double,    \
                                              ConstBlockView<T, DeviceSpace>,                   \
                                              BlockView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

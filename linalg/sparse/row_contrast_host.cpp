@@ -13,13 +13,13 @@ namespace {
 template <Scalar T, class Take>
 void for_row(const CsrView<T, HostSpace>& A, Index i, const Take& take) {
   for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
-    take(Index{A.columns[e]}, std::abs(static_cast<double>(A.values[e])));
+    take(Index{A.columns[e]}, static_cast<double>(std::abs(A.values[e])));
   }
 }
 
 template <Scalar T>
 double size_of(const Buffer<T, HostSpace>& diagonal, Index i) {
-  return std::abs(static_cast<double>(diagonal.data()[i]));
+  return static_cast<double>(std::abs(diagonal.data()[i]));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ void mark_dominant_rows(HostContext& context, CsrView<T, HostSpace> A, double fa
   absolute_row_sums<T>(context, A, sums.view());
   for (Index i = 0; i < A.rows; ++i) {
     const double own = size_of(diagonal, i);
-    const double others = static_cast<double>(sums.view()(i, 0)) - own;
+    const double others = static_cast<double>(real_part(sums.view()(i, 0))) - own;
     marks(i, 0) = own > 0 && own >= factor * others ? T{1} : T{0};
   }
 }
@@ -63,9 +63,9 @@ void leave_out_like_neighbours(HostContext& context, CsrView<T, HostSpace> A, do
                                ConstBlockView<T, HostSpace> marks, BlockView<T, HostSpace> left) {
   const Buffer<T, HostSpace> diagonal = extract_diagonal(context, A);
   for (Index i = 0; i < A.rows; ++i) {
-    bool stays = marks(i, 0) != 0;
+    bool stays = marks(i, 0) != T{0};
     for_row(A, i, [&](Index j, double entry) {
-      if (entry == 0 || j == i || marks(j, 0) != 0) return;
+      if (entry == 0 || j == i || marks(j, 0) != T{0}) return;
       stays = stays && size_of(diagonal, i) >= factor * size_of(diagonal, j);
     });
     left(i, 0) = stays ? T{1} : T{0};
@@ -79,7 +79,7 @@ void leave_out_like_neighbours(HostContext& context, CsrView<T, HostSpace> A, do
   template void leave_out_like_neighbours<T>(HostContext&, CsrView<T, HostSpace>, double,  \
                                              ConstBlockView<T, HostSpace>,                 \
                                              BlockView<T, HostSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -60,8 +60,8 @@ class Library(Protocol):
     def is_dense(self, X: Any) -> bool: ...
 
     def entries(self, A: Any, symmetric: bool) -> Entries:
-        """A sparse or dense matrix in compressed sparse rows. Rows and columns of a symmetric one may
-        be exchanged."""
+        """A sparse or dense matrix in compressed sparse rows. Rows and columns of a real symmetric one
+        may be exchanged."""
         ...
 
     def cast(self, X: Any, dtype: Any) -> Any:
@@ -127,6 +127,7 @@ class CuPy:
     def entries(self, A: Any, symmetric: bool) -> Entries:
         from cupyx.scipy import sparse
 
+        symmetric = symmetric and A.dtype.kind != "c"
         if not sparse.issparse(A):
             A = sparse.csr_matrix(A)
         elif A.format == "csc" and symmetric and A.shape[0] == A.shape[1]:
@@ -205,6 +206,7 @@ class Torch:
 
     def entries(self, A: Any, symmetric: bool) -> Entries:
         torch, A = self._torch, A.detach()
+        symmetric = symmetric and not A.is_complex()
         if A.layout == torch.sparse_csc and symmetric and A.shape[0] == A.shape[1]:
             parts = (A.ccol_indices(), A.row_indices(), A.values())
             A = torch.sparse_csr_tensor(*parts, size=A.shape)

@@ -14,17 +14,10 @@ from ._scalars import INT32_MAX, check_exact, check_exact_array, scalar_of
 def _scalar(library: Library, X: Any, name: str) -> np.dtype:
     found = library.scalar(X)
     if isinstance(found, str):
-        raise TypeError(f"{name} has the type {found}; heddle takes float32 and float64")
-    return _real_scalar(library, found, name)
-
-
-def _real_scalar(library: Library, dtype: Any, name: str) -> np.dtype:
-    if np.dtype(dtype).kind == "c":
         raise TypeError(
-            f"{name} has the type {np.dtype(dtype)} in the memory of a GPU, which solves problems with "
-            f"real matrices only: pass {library.way_to_host}, in host memory"
+            f"{name} has the type {found}; heddle takes float32 and float64, complex64 and complex128"
         )
-    return scalar_of(dtype, name)
+    return scalar_of(found, name)
 
 
 def _check_exact_entries(library: Library, A: Any, name: str) -> None:
@@ -98,10 +91,15 @@ def function(
                 f"{name} returned the shape {tuple(Y.shape)} for a block of shape "
                 f"{tuple(X.shape)}, not {(rows, X.shape[1])}"
             )
-        _scalar(library, Y, f"the result of {name}")
+        found, given = _scalar(library, Y, f"the result of {name}"), library.scalar(X)
+        if (found.kind == "c") != (np.dtype(given).kind == "c"):
+            raise TypeError(
+                f"the result of {name} has the type {found} for a block of {given}: a function must "
+                "return complex numbers for complex ones only"
+            )
         return library.cast(_as_floats(library, Y, f"the result of {name}"), library.scalar(X))
 
-    scalar = np.dtype(np.float64) if dtype is None else _real_scalar(library, dtype, name)
+    scalar = np.dtype(np.float64) if dtype is None else scalar_of(dtype, name)
     return DeviceOperand(library, (rows, cols), scalar, product=checked)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from . import _core
 from ._device_arrays import Block, DeviceOperand, Library
 from ._result import Result, result_of
+from ._scalars import computed_on_device
 
 _BLOCKS = ("rhs", "initial_guess", "constraints")
 _MATRICES = ("B", "preconditioner", "A_transposed", "geometric_stiffness")
@@ -19,7 +18,7 @@ _HOST_PARTS = ("near_null", "coordinates")
 class _Parts:
     """The parts of a problem as the library takes them: addresses, and the arrays behind them."""
 
-    def __init__(self, library: Library, dtype: np.dtype):
+    def __init__(self, library: Library, dtype: Any):
         self._library = library
         self._dtype = dtype
         self._kept: list[Any] = []
@@ -41,7 +40,7 @@ class _Parts:
 
 def _core_of(problem: Any, library: Library) -> tuple[_core.DeviceProblem, Any]:
     """A prepared problem as the library takes it, and what owns its arrays."""
-    parts = _Parts(library, problem.dtype)
+    parts = _Parts(library, computed_on_device(problem.dtype))
     A: Any = parts.matrix(problem.A)
     others: dict[str, Any] = {
         **{name: parts.matrix(getattr(problem, name)) for name in _MATRICES},
@@ -56,8 +55,8 @@ def planned(
 ) -> _core.Plan:
     """The plan for a prepared problem, on the current device, which must be that of the library."""
     core, kept = _core_of(problem, library)
-    single = problem.dtype == np.float32
-    plan = _core.plan_resident(device, request, single, library.stream(), core)
+    numbers = computed_on_device(problem.dtype).name
+    plan = _core.plan_resident(device, request, numbers, library.stream(), core)
     del kept  # arrays that the plan has looked at
     return plan
 
@@ -69,30 +68,33 @@ def solved(
     of the library."""
     core, kept = _core_of(problem, library)
     vectors: dict[str, Any] = {}
+    numbers = computed_on_device(problem.dtype)
 
     def receive(name: str, rows: int, cols: int) -> int:
-        vectors[name] = library.empty(rows, cols, problem.dtype)
+        vectors[name] = library.empty(rows, cols, numbers)
         return library.address(vectors[name])
 
     solution = _core.solve_resident(
         device,
         request,
-        problem.dtype == np.float32,
+        numbers.name,
         library.stream(),
         receive,
         core,
         **watch,
     )
     del kept  # arrays that the solve refers to
+    if problem.dtype != numbers:
+        vectors = {name: library.cast(X, problem.dtype) for name, X in vectors.items()}
     return replace(result_of(solution, problem.dtype), **vectors)
 
 
 def density(
     operand: DeviceOperand, device: _core.Device, **settings: Any
 ) -> _core.SpectralDensity:
-    """The spectral density of a symmetric matrix on the current device."""
+    """The spectral density of a symmetric or Hermitian matrix on the current device."""
     kept: list[Any] = []
-    core = operand.core(operand.dtype, kept)
+    numbers = computed_on_device(operand.dtype)
+    core = operand.core(numbers, kept)
     stream = operand.library.stream()
-    single = operand.dtype == np.float32
-    return _core.spectral_density_resident(device, single, stream, core, **settings)
+    return _core.spectral_density_resident(device, numbers.name, stream, core, **settings)

@@ -32,6 +32,11 @@ def computed_in(scalar: np.dtype) -> np.dtype:
     return np.promote_types(scalar, np.float64)
 
 
+def computed_on_device(scalar: np.dtype) -> np.dtype:
+    """The type of the blocks of a solve in the memory of a GPU: float32, float64 or complex128."""
+    return np.dtype(np.complex128) if scalar.kind == "c" else scalar
+
+
 def real_of(scalar: np.dtype) -> np.dtype:
     """The type of the eigenvalues of a matrix of this type."""
     return np.dtype(f"f{scalar.itemsize // 2}") if scalar.kind == "c" else scalar

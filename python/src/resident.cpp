@@ -19,7 +19,7 @@ T* at(Address address) {
   return reinterpret_cast<T*>(address);
 }
 
-/// A matrix in the memory of a device, in either precision. The caller keeps its arrays alive.
+/// A matrix in the memory of a device, of any numbers. The caller keeps its arrays alive.
 struct DeviceMatrix {
   Index rows = 0;
   Index cols = 0;
@@ -85,6 +85,14 @@ struct OnDevice {
 
 using DeviceParts = Parts<DeviceMatrix, DeviceBlock>;
 
+/// Calls work.operator()<T>() for the type T of numbers that NumPy calls `dtype`.
+template <class Work>
+auto with_numbers(const std::string& dtype, const Work& work) {
+  if (dtype == "float32") return work.template operator()<float>();
+  if (dtype == "complex128") return work.template operator()<std::complex<double>>();
+  return work.template operator()<double>();
+}
+
 /// Calls receive(block), which gives a block of the caller for the first `count` columns of X, or
 /// whose columns it has, and copies them there.
 template <Scalar T, class Ctx>
@@ -115,16 +123,17 @@ Solution solve_in(Device& device, Ctx& context, const DeviceParts& parts, const 
   return std::move(solved.solution);
 }
 
-Solution solve_resident(Device& device, const nb::dict& options, bool single, Address stream,
-                        const nb::object& receive, const DeviceParts& parts, nb::object iteration,
-                        nb::object stage) {
+Solution solve_resident(Device& device, const nb::dict& options, const std::string& dtype,
+                        Address stream, const nb::object& receive, const DeviceParts& parts,
+                        nb::object iteration, nb::object stage) {
   const Request request = request_of(options);
   PythonMonitor python(std::move(iteration), std::move(stage));
   const Monitor monitor = python.monitor();
   const CallersStream caller{stream};
   Solution solution = device.with_context([&]<class Ctx>(Ctx& context) {
-    return single ? solve_in<float>(device, context, parts, request, caller, monitor, receive)
-                  : solve_in<double>(device, context, parts, request, caller, monitor, receive);
+    return with_numbers(dtype, [&]<Scalar T> {
+      return solve_in<T>(device, context, parts, request, caller, monitor, receive);
+    });
   });
   python.rethrow(true);
   return solution;
@@ -139,22 +148,24 @@ SolvePlan plan_in(Device& device, Ctx& context, const DeviceParts& parts, const 
   return heddle::plan<T, Ctx>(device, problem, request, monitor);
 }
 
-SolvePlan plan_resident(Device& device, const nb::dict& options, bool single, Address stream,
-                        const DeviceParts& parts) {
+SolvePlan plan_resident(Device& device, const nb::dict& options, const std::string& dtype,
+                        Address stream, const DeviceParts& parts) {
   const Request request = request_of(options);
   PythonMonitor python{nb::none(), nb::none()};
   const Monitor monitor = python.monitor();
   const CallersStream caller{stream};
   SolvePlan made = device.with_context([&]<class Ctx>(Ctx& context) {
-    return single ? plan_in<float>(device, context, parts, request, caller, monitor)
-                  : plan_in<double>(device, context, parts, request, caller, monitor);
+    return with_numbers(dtype, [&]<Scalar T> {
+      return plan_in<T>(device, context, parts, request, caller, monitor);
+    });
   });
   python.rethrow(false);
   return made;
 }
 
-SpectralDensity density(Device& device, bool single, Address stream, const DeviceMatrix& A,
-                        double resolution, Index max_degree, Index vectors, std::uint64_t seed) {
+SpectralDensity density(Device& device, const std::string& dtype, Address stream,
+                        const DeviceMatrix& A, double resolution, Index max_degree, Index vectors,
+                        std::uint64_t seed) {
   PythonMonitor python{nb::none(), nb::none()};
   const SpectralDensityOptions options{.resolution = resolution,
                                        .max_degree = max_degree,
@@ -165,8 +176,9 @@ SpectralDensity density(Device& device, bool single, Address stream, const Devic
   SpectralDensity result = device.with_context([&]<class Ctx>(Ctx& context) {
     caller.after(context);
     const nb::gil_scoped_release unlock;
-    return single ? spectral_density(device, resident<float, Ctx>(A, caller), options)
-                  : spectral_density(device, resident<double, Ctx>(A, caller), options);
+    return with_numbers(dtype, [&]<Scalar T> {
+      return spectral_density(device, resident<T, Ctx>(A, caller), options);
+    });
   });
   python.rethrow(false);
   return result;
@@ -198,16 +210,16 @@ void bind_resident(nb::module_& m) {
                    [](const DeviceMatrix& self) { return std::tuple(self.rows, self.cols); })
       .def_prop_ro("is_stored", [](const DeviceMatrix& self) { return !self.product.is_valid(); });
   bind_parts<DeviceMatrix, DeviceBlock>(m, "DeviceProblem", "A problem in the memory of a device.");
-  m.def("solve_resident", &solve_resident, "device"_a, "options"_a, "single"_a, "stream"_a,
+  m.def("solve_resident", &solve_resident, "device"_a, "options"_a, "dtype"_a, "stream"_a,
         "receive"_a, "problem"_a, nb::kw_only(), "iteration"_a = nb::none(), "stage"_a = nb::none(),
         "Solves a problem in the memory of the device. receive(name, rows, columns) returns the "
         "address of contiguous memory for the vectors, or None.");
-  m.def("plan_resident", &plan_resident, "device"_a, "options"_a, "single"_a, "stream"_a,
+  m.def("plan_resident", &plan_resident, "device"_a, "options"_a, "dtype"_a, "stream"_a,
         "problem"_a, "The plan for solving a problem in the memory of the device.");
-  m.def("spectral_density_resident", &density, "device"_a, "single"_a, "stream"_a, "A"_a,
+  m.def("spectral_density_resident", &density, "device"_a, "dtype"_a, "stream"_a, "A"_a,
         nb::kw_only(), "resolution"_a = 0.0, "max_degree"_a = SpectralDensityOptions{}.max_degree,
         "vectors"_a = SpectralDensityOptions{}.vectors, "seed"_a = SpectralDensityOptions{}.seed,
-        "The spectral density of a symmetric matrix in the memory of the device.");
+        "The spectral density of a symmetric or Hermitian matrix in the memory of the device.");
 }
 
 }  // namespace heddle::python

@@ -4,6 +4,7 @@
 
 #include <heddle/drivers/solve.hpp>
 #include <heddle/drivers/solve/solve_resident.hpp>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -45,6 +46,17 @@ class ResidentSolve : public Backend::Fixture {
   }
   MultiVector<double, HostSpace> on_host(MultiVector<double, Space> X) {
     return fetch(context(), device_.host(), std::move(X));
+  }
+  std::string refusal_of_complex(const CsrMatrix<std::complex<double>, Space>& A,
+                                 const Request& request) {
+    using T = std::complex<double>;
+    try {
+      std::ignore = solve<T, Ctx>(
+          device_, ResidentProblem<T, Ctx>{.A = ResidentMatrix<T, Ctx>(A.view())}, request);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
   }
   std::string refusal(ResidentProblem<double, Ctx> problem, const Request& request) {
     try {
@@ -158,7 +170,98 @@ TYPED_TEST_P(ResidentSolve, RefusesThePlanOfAnotherProblem) {
   }
 }
 
+/// Pairs and solutions of complex problems are those of the same problems in host memory.
+TYPED_TEST_P(ResidentSolve, TakesComplexNumbers) {
+  using T = std::complex<double>;
+  using Ctx = typename TestFixture::Ctx;
+  const auto made = [&](const char* name, std::vector<Index> size, double density) {
+    return generate<T>(this->device_.host(),
+                       {.name = name, .size = std::move(size), .density = density});
+  };
+  const HostCsrMatrix<T> lattice = made("random_flux3d", {9, 8, 7}, 0);
+  const HostCsrMatrix<T> mass = made("random_hermitian", {504}, 5);
+  const CsrMatrix<T, typename Ctx::Space> A =
+      place(this->context(), made("random_flux3d", {9, 8, 7}, 0));
+  const CsrMatrix<T, typename Ctx::Space> B =
+      place(this->context(), made("random_hermitian", {504}, 5));
+  const auto expect = [&](bool pencil, const Request& request) {
+    ComplexProblem host{.A = ComplexMatrix(lattice.view())};
+    ResidentProblem<T, Ctx> there{.A = ResidentMatrix<T, Ctx>(A.view())};
+    if (pencil) {
+      host.B = ComplexMatrix(mass.view());
+      there.B = ResidentMatrix<T, Ctx>(B.view());
+    }
+    const Solution expected = solve(this->device_, host, request);
+    const auto found = solve<T, Ctx>(this->device_, there, request);
+    ASSERT_EQ(found.solution.status, SolveStatus::converged) << found.solution.reason;
+    EXPECT_EQ(found.solution.completeness.proven, expected.completeness.proven);
+    EXPECT_EQ(found.vectors.rows(), 504);
+    ASSERT_EQ(found.solution.eigenvalues.size(), expected.eigenvalues.size());
+    for (std::size_t j = 0; j < expected.eigenvalues.size(); ++j) {
+      EXPECT_NEAR(found.solution.eigenvalues[j], expected.eigenvalues[j],
+                  expected.error_bounds[j] + found.solution.error_bounds[j] + 1e-12);
+    }
+  };
+  for (const bool pencil : {false, true}) {
+    for (const Method method : {Method::automatic, Method::lobpcg, Method::block_lanczos}) {
+      expect(pencil, {.method = method, .nev = 4});
+      expect(pencil, {.method = method, .nev = 4, .which = Which::largest});
+    }
+    expect(pencil, {.nev = 4, .sigma = 0.7});
+    expect(pencil, {.interval = RealInterval{0.7, 0.75}});
+  }
+  EXPECT_EQ(this->refusal_of_complex(A, {.nev = 1, .precision = Precision::single}),
+            "precision: arrays on a device are used as they are, in their own precision: convert "
+            "them, or leave it out");
+  Request multigrid{.method = Method::lobpcg, .nev = 1};
+  multigrid.preconditioner.type = "multigrid";
+  EXPECT_NE(this->refusal_of_complex(A, multigrid).find("takes real matrices only"),
+            std::string::npos);
+  const std::vector<Triplet<T>> symmetric = {{0, 1, {0, 1}}, {1, 0, {0, 1}}};
+  const auto wrong =
+      place(this->context(), csr_from_triplets<T>(this->device_.host(), 2, 2, symmetric));
+  EXPECT_EQ(this->refusal_of_complex(wrong, {.nev = 1}),
+            "A: the matrix is not Hermitian: entries (i, j) and the conjugates of (j, i) differ by "
+            "up to 2, the largest entry is 1");
+}
+
+/// A system that is solved where it lies, and one with held rows, which is copied.
+TYPED_TEST_P(ResidentSolve, SolvesComplexSystems) {
+  using T = std::complex<double>;
+  using Ctx = typename TestFixture::Ctx;
+  HostContext& host = this->device_.host();
+  for (const double held : {4.0, 1e12}) {
+    std::vector<Triplet<T>> entries;
+    for (Index i = 0; i < 40; ++i) {
+      entries.push_back({i, i, {i == 7 ? held : 4.0, 0}});
+      if (i == 0) continue;
+      entries.push_back({i, i - 1, {0, 1}});
+      entries.push_back({i - 1, i, {0, -1}});
+    }
+    const auto A = csr_from_triplets<T>(host, 40, 40, entries);
+    const auto there = place(this->context(), csr_from_triplets<T>(host, 40, 40, entries));
+    MultiVector<T, HostSpace> X(host, 40, 2), rhs(host, 40, 2);
+    fill_random<T>(host, 3, 0, X.view());
+    SparseOperator<T, HostContext>(host, A.view()).apply(host, X.view(), rhs.view());
+    const auto b = place(this->context(), std::move(rhs));
+    const auto found =
+        solve<T, Ctx>(this->device_, {.A = ResidentMatrix<T, Ctx>(there.view()), .rhs = b.view()},
+                      {.tolerance = 1e-12});
+    ASSERT_EQ(found.solution.status, SolveStatus::converged) << found.solution.reason;
+    const bool copied = found.solution.reason.find("copied to host memory") != std::string::npos;
+    EXPECT_EQ(copied, held > 1e6) << found.solution.reason;
+    MultiVector<T, HostSpace> solved(host, 40, 2);
+    fetch<T>(this->context(), found.vectors.view(), solved.view());
+    for (Index i = 0; i < 40; ++i) {
+      for (Index j = 0; j < 2; ++j) {
+        EXPECT_LT(std::abs(solved.view()(i, j) - X.view()(i, j)), 1e-10);
+      }
+    }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(ResidentSolve, FindsThePairsOfAnEnd, RefusesThePlanOfAnotherProblem,
+                            TakesComplexNumbers, SolvesComplexSystems,
                             SolvesSystemsByEntriesAndByCallables, RefusesWhatItCannotSolve,
                             CountsEigenvalues);
 

@@ -350,6 +350,17 @@ void expect_operations_of_complex_matrices(Context& context) {
   const Buffer<T, HostSpace> d = fetch(context, host, extract_diagonal(context, full.view()));
   EXPECT_EQ((Eigen::Map<const Eigen::VectorXcd>(d.data(), 300)), dense.diagonal());
 
+  const CsrSurvey surveyed = survey(context, there.view());
+  EXPECT_NEAR(surveyed.largest, dense.cwiseAbs().maxCoeff(), 1e-15);
+  EXPECT_NEAR(surveyed.asymmetry, (dense - dense.adjoint()).cwiseAbs().maxCoeff(), 1e-15);
+  EXPECT_EQ(surveyed.least_diagonal, dense.diagonal().real().minCoeff());
+  const std::vector<Triplet<T>> entries = {
+      {0, 0, {-3, 0}}, {0, 1, {1, 2}}, {1, 0, {1, -2}}, {1, 1, {4, 0}}};
+  const auto hermitian = place(context, csr_from_triplets<T>(host, 2, 2, entries));
+  EXPECT_EQ(survey(context, hermitian.view()).asymmetry, 0);
+  EXPECT_EQ(survey(context, hermitian.view()).least_diagonal, -3);
+  EXPECT_EQ(row_span<T>(context, hermitian.view(), {}), 4 / std::max(3.0, 5 / 4.0));
+
   MultiVector<T, Space> sums(context, 300, 1);
   absolute_row_sums<T>(context, full.view(), sums.view());
   const MultiVector<T, HostSpace> found = fetch(context, host, std::move(sums));
