@@ -79,14 +79,14 @@ __global__ void squared_row_norms_kernel(CsrView<T, DeviceSpace> A, std::int64_t
     if (i == A.rows) return;
     double sum = 0;
     for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
-      sum += static_cast<double>(A.values[e]) * static_cast<double>(A.values[e]);
+      sum += squared(static_cast<Wide<T>>(A.values[e]));
     }
     for (int half = kWarp / 2; half > 0; half /= 2) {
       sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
     }
     if (lane != 0) continue;
     columns[i] = static_cast<std::int32_t>(i);
-    values[i] = static_cast<T>(sum);
+    values[i] = T(static_cast<RealOf<T>>(sum));
   }
 }
 
@@ -240,7 +240,7 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 
 #define HEDDLE_INSTANTIATE(T) \
   template CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext&, CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T) \
