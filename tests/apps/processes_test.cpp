@@ -64,13 +64,10 @@ TEST_F(LobpcgOnProcesses, ComplexMatrices) {
     const std::string solver = std::string("nev: 4, preconditioner: {type: ") + type + "}";
     expect_same(3, problem(kComplexPencil, solver), 2);
   }
-  expect_same(2, problem(kFlux, "nev: 4, which: largest"));
   if (has_metis()) expect_same(4, problem(kFlux, "nev: 4") + "distribution: metis\n");
-  const std::string first = problem(kFlux, "nev: 3") + "output: {eigenvectors: npy}\n";
-  ASSERT_EQ(together(3, first, {"--set", "output.directory=a"}).exit_code, 0);
-  ASSERT_EQ(together(3, first, {"--set", "output.directory=b"}).exit_code, 0);
-  EXPECT_EQ(file("a/eigenvectors.npy"), file("b/eigenvectors.npy"));
-  EXPECT_EQ(result("a").at("residuals"), result("b").at("residuals"));
+  const std::string first =
+      problem(kFlux, "nev: 3") + "output: {eigenvectors: npy, directory: a}\n";
+  ASSERT_EQ(together(3, first).exit_code, 0);
   expect_same(2, problem(kFlux + ", constraints: a/eigenvectors.npy", "nev: 3"));
   expect_same(3, problem(kFlux + ", initial_guess: a/eigenvectors.npy", "nev: 3"));
 }
@@ -231,7 +228,6 @@ TEST_F(CgOnProcesses, ComplexMatrices) {
   const std::string random = kFlux + ", rhs: {random: 3}";
   expect_same(2, problem(random, ""));
   expect_same(3, problem(random, "preconditioner: {type: jacobi}"));
-  expect_same(4, problem(random, "algorithm: pseudo_block"));
   const std::string solved = problem(random, "") + "output: {solution: npy}\n";
   ASSERT_EQ(solve(solved, {"--set", "output.directory=one"}).exit_code, 0);
   ASSERT_EQ(together(3, solved, {"--set", "output.directory=three"}).exit_code, 0);

@@ -9,6 +9,26 @@
 
 /// The verification of the pairs of all slices together, the dense solve, and the result.
 namespace heddle::detail {
+namespace {
+
+/// Whether an end of the interval lies within the error of verified value j.
+template <Scalar T, class Ctx>
+bool straddles(const EigenVerifier<T, Ctx>& verifier, const IntervalOptions& interval,
+               std::size_t j) {
+  const double value = verifier.values()[j];
+  const double error = verifier.errors()[j];
+  return std::abs(value - interval.lower) <= error || std::abs(value - interval.upper) <= error;
+}
+
+/// Whether the value lies in the interval, or may lie in it by its error.
+template <Scalar T, class Ctx>
+bool may_be_inside(const EigenVerifier<T, Ctx>& verifier, const IntervalOptions& interval,
+                   std::size_t j) {
+  const double value = verifier.values()[j];
+  return (interval.lower <= value && value <= interval.upper) || straddles(verifier, interval, j);
+}
+
+}  // namespace
 
 /// Computes all pairs. False if B is not positive definite.
 template <Scalar T, class Ctx>
@@ -91,7 +111,7 @@ bool SliceSolve<T, Ctx>::confirms(const EigenConvergence& convergence) {
   const Verdict verdict = judge(convergence);
   if (!dense_) return verdict.confirmed();
   for (std::size_t j = 0; j < found_.size(); ++j) {
-    if (reports(j) && !verifier_->passed()[j]) return false;
+    if (may_be_inside(*verifier_, options_, j) && !verifier_->passed()[j]) return false;
   }
   return verifier_->orthonormal();
 }
@@ -129,33 +149,19 @@ void SliceSolve<T, Ctx>::judge_end() {
                        verifier_->refutation(convergence_)));
 }
 
-template <Scalar T, class Ctx>
-bool SliceSolve<T, Ctx>::straddles(std::size_t j) const {
-  const double value = verifier_->values()[j];
-  const double error = verifier_->errors()[j];
-  return std::abs(value - options_.lower) <= error || std::abs(value - options_.upper) <= error;
-}
-
-/// Whether pair j lies in the interval, or may lie in it by its error bound.
-template <Scalar T, class Ctx>
-bool SliceSolve<T, Ctx>::reports(std::size_t j) const {
-  const double value = verifier_->values()[j];
-  return (options_.lower <= value && value <= options_.upper) || straddles(j);
-}
-
 /// Writes the pairs that lie in the interval, or may lie in it.
 template <Scalar T, class Ctx>
 void SliceSolve<T, Ctx>::report() {
   result_.orthogonality = verifier_->orthogonality();
   for (std::size_t j = 0; j < found_.size(); ++j) {
-    if (!reports(j)) continue;
+    if (!may_be_inside(*verifier_, options_, j)) continue;
     const double value = verifier_->values()[j];
     const auto place = std::ssize(result_.eigenvalues);
     result_.eigenvalues.push_back(value);
     result_.residuals.push_back(convergence_.scaled_residual(value, verifier_->residuals()[j]));
     result_.error_bounds.push_back(verifier_->errors()[j]);
     result_.limited_by_rounding.push_back(verifier_->limited()[j]);
-    result_.straddles.push_back(straddles(j));
+    result_.straddles.push_back(straddles(*verifier_, options_, j));
     result_.converged.push_back(verifier_->passed()[j]);
     const auto from = static_cast<Index>(j);
     if (place != from) copy<T>(context_, X_.columns(from, 1), X_.columns(place, 1));

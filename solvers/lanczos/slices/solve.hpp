@@ -74,8 +74,6 @@ class SliceSolve {
   void judge_end();
   void report();
   bool confirms(const EigenConvergence& convergence);
-  bool straddles(std::size_t j) const;
-  bool reports(std::size_t j) const;
   void end_with(SolveStatus status, std::string reason);
 
   Ctx& context_;
