@@ -28,11 +28,13 @@ for argument in "$@"; do
   esac
 done
 mkdir -p "$logs"
-kernel_tests=(linalg/block_ops_cuda_test linalg/csr_ops_cuda_test linalg/small_dense_cuda_test
+kernel_tests=(linalg/block_ops_cuda_test linalg/complex_ops_cuda_test linalg/csr_ops_cuda_test
+  linalg/small_dense_cuda_test
   spmm/spmm_cuda_test spgemm/spgemm_cuda_test spgemm/band_cuda_test
   spmm/transposed_cuda_test spmm/triangular_cuda_test spmm/low_precision_cuda_test
   solvers/incomplete_cholesky_cuda_test)
-solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test)
+solver_tests=(solvers/lobpcg_cuda_test solvers/block_lanczos_cuda_test solvers/block_cg_cuda_test
+  solvers/hermitian_cuda_test)
 : >"$logs/summary.txt"
 
 note() { printf '%s\n' "$*" | tee -a "$logs/summary.txt"; }
@@ -52,14 +54,15 @@ step() { # NAME SECONDS COMMAND...
 }
 
 # Runs one sanitizer tool on a kernel test. Only heddle's kernels are checked, except by initcheck,
-# which must also track writes by cuBLAS and by sorts and scans. Tests run in double, and only as
-# many of them as a tool can finish in time, because it slows shared memory accesses down a
+# which must also track writes by cuBLAS and by sorts and scans. Tests run in double, complex ones in
+# complex double, and only as many of them as a tool can finish in time, because it slows shared memory accesses down a
 # thousandfold.
 sanitize() { # TOOL TEST
   local filter='-*Eigen*:*/0.*' kernels=(--kernel-name kns=heddle)
   [[ $1-$2 == initcheck-linalg/* || $1-$2 == initcheck-*/incomplete_* ]] && kernels=()
   case $1-$2 in
-    *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide' ;;
+    *-*/complex_* | *-solvers/hermitian_*) filter='*' ;;
+    *-spmm/spmm_*) filter='*/1.EmptyRows:*/1.Band:*/1.PowerLaw:*/1.Wide:*/2.EmptyRows:*/2.Random' ;;
     *-spgemm/band_*) filter='*/1.RectangularOnes:*/1.NoEntries:ColumnRow/1.*' ;;
     *-spgemm/*) filter='*/1.GridsAndBands:*/1.IrregularMatrices:*/1.ADense*:*/1.NoEntries' ;;
     *-spmm/low_precision_*) filter='*/0.*AllPatterns:*/0.LongBlock*:*/0.*OfNodes*:*/0.ColumnGroups*' ;;
