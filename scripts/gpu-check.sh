@@ -55,8 +55,8 @@ step() { # NAME SECONDS COMMAND...
 
 # Runs one sanitizer tool on a kernel test. Only heddle's kernels are checked, except by initcheck,
 # which must also track writes by cuBLAS and by sorts and scans. Tests run in double, complex ones in
-# complex double, and only as many of them as a tool can finish in time, because it slows shared memory accesses down a
-# thousandfold.
+# complex double. Only as many run as a tool can finish in time, because it slows shared memory
+# accesses down a thousandfold.
 sanitize() { # TOOL TEST
   local filter='-*Eigen*:*/0.*' kernels=(--kernel-name kns=heddle)
   [[ $1-$2 == initcheck-linalg/* || $1-$2 == initcheck-*/incomplete_* ]] && kernels=()
