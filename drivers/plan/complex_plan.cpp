@@ -103,7 +103,7 @@ SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProb
   const Facts& facts = plan.facts;
   MethodChoice choice = choose_method(
       request, facts, [&] { return inverse_estimate(host, problem, facts, request); });
-  choice.request = with_block_size(choice.request, facts.sizes(), true);
+  choice.request = with_block_size(choice.request, facts.sizes(), !machine.on_gpu);
   if (request.method == Method::automatic) check_kind(facts, choice.request, true);
   plan.method_reason = choice.reason;
   plan.stages = stages_of(choice, facts, machine.on_gpu);

@@ -79,6 +79,7 @@ std::string rows_to_scale(Ctx& context, const ResidentProblem<T, Ctx>& problem, 
     const bool held = may_have_held_rows<T>(context, problem.A.view(), problem.rhs);
     return held ? "rows with large diagonal entries dominate the right-hand sides" : "";
   }
+  if (kComplex<T>) return {};  // their rows are not scaled
   Request last = choice.request;
   if (choice.may_continue) last.method = Method::block_lanczos;
   const double least = least_graded_span(facts, last);

@@ -261,7 +261,7 @@ template <Scalar T, class Ctx>
 SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A,
                                  const SpectralDensityOptions& options) {
   return detail::in_context_of<Ctx>(device, [&](Ctx& context) {
-    detail::check_square(ProblemPart::matrix, A.rows(), A.cols());
+    detail::check_square(ProblemPart::matrix, A.rows(), A.cols(), kComplex<T>);
     if (A.is_stored()) detail::inspected(context, A, ProblemPart::matrix, false);
     const detail::PlacedMatrix<T, Ctx> placed = detail::place_matrix(context, A, {});
     return spectral_density(context, *placed.product, options);

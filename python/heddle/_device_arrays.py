@@ -213,13 +213,17 @@ class Torch:
         elif A.layout != torch.sparse_csr:
             A = A.to_sparse_csr()
         offsets, columns = A.crow_indices(), A.col_indices()
-        return Entries(self.cast(offsets, np.int64), self.cast(columns, np.int32), A.values(), A)
+        values = A.values().resolve_conj().resolve_neg()
+        return Entries(self.cast(offsets, np.int64), self.cast(columns, np.int32), values, A)
 
     def _scalar_type(self, dtype: Any) -> Any:
         return getattr(self._torch, np.dtype(dtype).name)
 
     def cast(self, X: Any, dtype: Any) -> Any:
-        return X.detach().to(self._scalar_type(dtype))
+        X = X.detach()
+        if X.layout == self._torch.strided:  # a conjugate may be a view of unchanged memory
+            X = X.resolve_conj().resolve_neg()
+        return X.to(self._scalar_type(dtype))
 
     def array(self, values: np.ndarray) -> Any:
         return self._torch.tensor(values, device=self._place)
@@ -352,9 +356,11 @@ class DeviceOperand:
     def times(self, X: Any) -> Any:
         """The product with a block of the library."""
         if self.entries is not None:
-            library = self.library
-            Y = self.entries.source @ library.cast(X, self.dtype)
-            return library.cast(Y, library.scalar(X))
+            library, source = self.library, self.entries.source
+            numbers = np.promote_types(self.dtype, library.scalar(X))
+            if numbers != self.dtype:
+                source = library.cast(source, numbers)
+            return source @ library.cast(X, numbers)
         assert self.product is not None
         return self.product(X)
 

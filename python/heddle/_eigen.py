@@ -76,9 +76,15 @@ def _refuse_eigsh(M: Any, which: str, sigma: Any, Minv: Any, OPinv: Any, mode: s
 
 def _is_real(number: Any) -> bool:
     """Whether it is one finite number, and neither complex nor a truth value nor a text."""
-    if np.ndim(number) != 0 or np.asarray(number).dtype.kind not in "iuf":
+    dtype = str(getattr(number, "dtype", ""))
+    if isinstance(number, (bool, complex, str)) or "complex" in dtype or "bool" in dtype:
         return False
-    return bool(np.isfinite(float(number)))
+    if getattr(number, "ndim", 0) != 0:
+        return False
+    try:
+        return bool(np.isfinite(float(number)))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _check_sizes(ncv: int | None, k: int, order: int) -> None:

@@ -104,7 +104,7 @@ class Pencil:
         V, X = (cast(Y, computed_in(self.problem.dtype)) for Y in (V, W))
 
         def adjoint(Y: Any) -> Any:
-            return Y.conj().T if library is None else Y.T
+            return Y.conj().T
 
         for _ in range(2):  # the first one leaves rounding errors that it has enlarged
             X = X - V @ (adjoint(V) @ (X if B is None else B.times(X)))

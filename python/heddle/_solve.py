@@ -160,7 +160,12 @@ class Prepared:
         """One complex part makes the vectors complex."""
         blocks = (self.rhs, self.initial_guess, self.constraints)
         scalars = [part.dtype for part in self.matrices()]
-        scalars += [X.dtype for X in blocks if isinstance(X, np.ndarray)]
+        library = self.library
+        for X in blocks:  # a part in other memory is refused later
+            if isinstance(X, np.ndarray):
+                scalars.append(X.dtype)
+            elif library is not None and X is not None:
+                scalars.append(np.dtype(library.scalar(X)))
         if any(scalar.kind == "c" for scalar in scalars):
             self.dtype = np.promote_types(self.dtype, np.complex64)
 

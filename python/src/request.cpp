@@ -28,7 +28,8 @@ std::optional<GivenValue> integer(nb::handle value) {
 bool is_complex(nb::handle value) {
   if (PyComplex_Check(value.ptr())) return true;
   if (nb::hasattr(value, "dtype")) {
-    return nb::cast<std::string>(value.attr("dtype").attr("kind")) == "c";
+    return nb::cast<std::string>(nb::repr(value.attr("dtype"))).find("complex") !=
+           std::string::npos;
   }
   if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return false;
   for (const nb::handle each : value) {

@@ -74,6 +74,7 @@ EigenConvergence EigenConvergence::at_rounding() const noexcept {
 }
 
 EigenConvergence EigenConvergence::at_noise() const noexcept {
+  if (!is_relative_to_norms()) return *this;
   EigenConvergence other = *this;
   other.tolerance_ = std::max(tolerance_, kAboveNoise * noise_floor());
   return other;

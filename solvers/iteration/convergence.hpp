@@ -86,7 +86,13 @@ class EigenConvergence {
   /// or ten times the rounding errors, as far as the noise floor of residuals.
   EigenConvergence at_rounding() const noexcept;
 
-  /// The criterion with a tolerance that residuals of `all_at_noise` pass.
+  /// Whether the criterion compares residuals with `scale`, as the noise floor does.
+  bool is_relative_to_norms() const noexcept {
+    return criterion_ == Criterion::norm || bounds_values();
+  }
+
+  /// The criterion with a tolerance that residuals of `all_at_noise` pass, if it compares them with
+  /// `scale`. Other criteria stay as they are.
   EigenConvergence at_noise() const noexcept;
 
   /// The criterion for a pair whose vector lives in rows of A of the given size, as `ErrorNorms`

@@ -287,7 +287,9 @@ def test_complex_numbers(library, scalar):
     there = library.matrix(A.astype(scalar))
     digits = {"rtol": 1e-5 if scalar == np.complex64 else 1e-9}
     exact = np.linalg.eigvalsh(full)
-    for which, truth in (("SA", exact[:4]), ("LA", exact[-4:])):
+    largest = np.sort(exact[np.argsort(-abs(exact))[:4]])
+    both = np.concatenate([exact[:2], exact[-2:]])
+    for which, truth in (("SA", exact[:4]), ("LA", exact[-4:]), ("LM", largest), ("BE", both)):
         w, v = heddle.eigsh(there, 4, which=which)
         w = host(w)
         assert isinstance(v, library.kind) and str(v.dtype).endswith(np.dtype(scalar).name)
@@ -304,6 +306,36 @@ def test_complex_numbers(library, scalar):
     assert np.linalg.norm(full @ host(x) - b) < 1e-4 * np.linalg.norm(b)
     density = heddle.spectral_density(there)
     assert abs(density.count(0, 100)[0] - 400) < 1e-6
+
+
+def test_a_complex_pencil_with_a_real_mass_has_orthonormal_pairs_of_both_ends(library):
+    A, full = hermitian(300)
+    M = mass_matrix(300)
+    w, v = heddle.eigsh(library.matrix(A), 6, M=library.matrix(M), which="BE")
+    exact = dense.eigh(full, M.toarray(), eigvals_only=True)
+    np.testing.assert_allclose(host(w), np.concatenate([exact[:3], exact[-3:]]), rtol=1e-9)
+    x = host(v)
+    np.testing.assert_allclose(x.conj().T @ (M @ x), np.eye(6), atol=1e-9)
+    assert np.linalg.norm(full @ x - (M @ x) * host(w)) < 1e-5
+
+
+def test_a_complex_block_makes_a_problem_complex(library):
+    A = path_laplacian(200)
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 3)) + 1j * rng.standard_normal((200, 3))
+    Y = np.linalg.eigh(A.toarray())[1][:, :2] @ np.array([[1], [1j]]) / np.sqrt(2)
+    w, v = heddle.lobpcg(library.matrix(A), library.array(X), Y=library.array(Y), largest=False, tol=1e-9)
+    assert np.linalg.norm(Y.conj().T @ host(v)) < 1e-6
+    exact = path_eigenvalues(200)
+    np.testing.assert_allclose(np.sort(host(w))[1:], exact[2:4], rtol=1e-6)
+
+
+def test_conjugates_are_no_views_of_other_numbers(library):
+    """PyTorch conjugates by a bit of a view."""
+    A, full = hermitian(60)
+    b = library.array(np.exp(1j * np.arange(60))).conj()
+    x, _ = heddle.cg(library.matrix(A), b, rtol=1e-10)
+    np.testing.assert_allclose(host(x), np.linalg.solve(full, np.exp(-1j * np.arange(60))), rtol=1e-7)
 
 
 def test_complex_columns_are_not_taken_for_rows(library):

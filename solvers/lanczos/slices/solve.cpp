@@ -220,8 +220,8 @@ void SliceSolve<T, Ctx>::take(const Slice& slice, EigenResult<T, Space>& part,
                      std::ssize(part.eigenvalues) == slice.counts.between();
   // Where rounding ends a slice, its tolerance was too small: residuals are judged at the end.
   const double noise = convergence_.noise_floor();
-  if (part.status == SolveStatus::stagnated && !there && tolerance_ < kMostNoise * noise &&
-      convergence_.all_at_noise(part.residuals)) {
+  if (part.status == SolveStatus::stagnated && !there && convergence_.is_relative_to_norms() &&
+      tolerance_ < kMostNoise * noise && convergence_.all_at_noise(part.residuals)) {
     tolerance_ = tolerance_ < noise ? noise : kMostNoise * noise;
     slices_.push_back(slice);
     return;
