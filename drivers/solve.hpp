@@ -46,8 +46,8 @@ Solution run(Device& device, Problem problem, const SolvePlan& plan, const Monit
 Solution solve(Device& device, Problem problem, const Request& request,
                const Monitor& monitor = {});
 
-// Complex matrices are solved in double precision. What is there for real matrices only is refused by
-// a `RequestError` or `ProblemError`.
+// Complex matrices are solved in double precision. What is there for real matrices only is refused
+// by a `RequestError` or `ProblemError`.
 
 /// As `plan` of a real problem.
 SolvePlan plan(Device& device, const ComplexProblem& problem, const Request& request = {},

@@ -72,9 +72,7 @@ TEST_P(LanczosOnGpus, ComplexMatrices) {
   expect_same(2, on_gpu(kComplexPencil, "nev: 5, which: nearest, sigma: 0.7"), 0);
 }
 
-TEST_P(CgOnGpus, ComplexMatrices) {
-  expect_same(2, on_gpu(kFlux + ", rhs: {random: 3}", ""));
-}
+TEST_P(CgOnGpus, ComplexMatrices) { expect_same(2, on_gpu(kFlux + ", rhs: {random: 3}", "")); }
 
 TEST_P(LobpcgOnGpus, GraphsWithNullVectors) {
   const std::string laplacian = "transform: laplacian, weights: unit, symmetrize: true";
