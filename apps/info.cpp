@@ -111,14 +111,9 @@ std::string report_on(const InfoCommandLine& arguments) {
   return arguments.json.empty() ? to_text(report, pencil) : to_json(report, pencil);
 }
 
-bool is_complex(const std::string& argument) {
-  if (!detail::names_generator(argument)) return holds_complex(argument);
-  return is_complex_structure(detail::parse_generator(argument).name);
-}
-
 std::string answer(const InfoCommandLine& arguments) {
   if (arguments.list_generators) return generators_text();
-  if (!is_complex(arguments.matrix) && !is_complex(arguments.mass)) {
+  if (!names_complex_matrix(arguments.matrix) && !names_complex_matrix(arguments.mass)) {
     return report_on<double>(arguments);
   }
   if (arguments.transform != "none") {

@@ -4,6 +4,7 @@
 #include <heddle/apps/collection.hpp>
 #include <heddle/apps/standard_input.hpp>
 #include <heddle/drivers/problem/matrix_argument.hpp>
+#include <string>
 #include <string_view>
 
 /// Inputs by what names them: the path of a file, `-` for standard input, or SuiteSparse:GROUP/NAME
@@ -21,6 +22,9 @@ std::filesystem::path existing_file(const std::filesystem::path& input);
 /// of the collection is fetched if it is missing. Throws as `collection_file` and
 /// `standard_input_file`.
 bool holds_complex(const std::filesystem::path& input);
+
+/// The same of a matrix that a file, the collection or a generator gives.
+bool names_complex_matrix(const std::string& argument);
 
 /// Returns read(path) for the file with the content of `input`. Standard input is read for
 /// `reader`, once (see `claim_standard_input`). A matrix of the collection is fetched if it is

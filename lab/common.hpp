@@ -21,12 +21,6 @@ HostCsrMatrix<T> load(HostContext& context, const std::string& name, const char*
   });
 }
 
-/// Whether the numbers of this matrix are complex.
-inline bool names_complex(const std::string& name) {
-  if (!detail::names_generator(name)) return apps::holds_complex(name);
-  return is_complex_structure(detail::parse_generator(name).name);
-}
-
 /// Prints `text`, or `json` if `where` is "-". Any other `where` is a file for `json`.
 inline void give(const std::string& where, const std::string& text, const std::string& json) {
   std::fputs(where == "-" ? json.c_str() : text.c_str(), stdout);

@@ -73,7 +73,7 @@ void time_kernels(const Arguments& arguments) {
   CudaContext context;
   SpmmReport report{context.device(), device_speed(context), measure_bandwidth(context), {}};
   for (const std::string& name : arguments.matrices) {
-    if (names_complex(name)) {
+    if (apps::names_complex_matrix(name)) {
       report.matrices.push_back(compare(context, name, "complex double",
                                         load<std::complex<double>>(host, name, "A"),
                                         arguments.comparison));

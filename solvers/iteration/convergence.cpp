@@ -16,10 +16,6 @@ constexpr double kValueNoise = 0.1;
 /// below the size of the largest of these rows.
 constexpr double kRowsOfVector = 10;
 
-/// The largest ratio of residuals to the noise floor at which a failed check is attributed to
-/// rounding.
-constexpr double kAboveNoise = 10;
-
 }  // namespace
 
 EigenConvergence::EigenConvergence(Criterion criterion, double tolerance, double norm_A,

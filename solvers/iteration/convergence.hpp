@@ -128,8 +128,13 @@ class EigenConvergence {
   /// Below this share of `scale` a residual is rounding noise: 100 ε.
   double noise_floor() const noexcept { return 100 * epsilon_; }
 
-  /// Whether there are residuals, given as shares of `scale`, and all are at most ten times the
-  /// noise floor. A check that such pairs fail is attributed to rounding. False for NaN.
+  /// The largest ratio of residuals to the noise floor at which a failed check is attributed to
+  /// rounding.
+  static constexpr double kAboveNoise = 10;
+
+  /// Whether there are residuals, given as shares of `scale`, and all are at most
+  /// `kAboveNoise` times the noise floor. A check that such pairs fail is attributed to rounding.
+  /// False for NaN.
   bool all_at_noise(std::span<const double> scaled_residuals) const noexcept;
 
  private:

@@ -23,9 +23,6 @@ constexpr double kWhole = 1.5;
 constexpr double kNear = 1e-4;
 constexpr std::size_t kMostNear = 64;
 
-/// The largest tolerance of a slice that rounding has ended, in units of the noise floor.
-constexpr double kMostNoise = 10;
-
 template <Scalar T, class Ctx>
 EigenConvergence convergence_of_slices(const EigenProblem<T, Ctx>& problem,
                                        const IntervalOptions& options) {
@@ -220,9 +217,10 @@ void SliceSolve<T, Ctx>::take(const Slice& slice, EigenResult<T, Space>& part,
                      std::ssize(part.eigenvalues) == slice.counts.between();
   // Where rounding ends a slice, its tolerance was too small: residuals are judged at the end.
   const double noise = convergence_.noise_floor();
+  const double most = EigenConvergence::kAboveNoise * noise;
   if (part.status == SolveStatus::stagnated && !there && convergence_.is_relative_to_norms() &&
-      tolerance_ < kMostNoise * noise && convergence_.all_at_noise(part.residuals)) {
-    tolerance_ = tolerance_ < noise ? noise : kMostNoise * noise;
+      tolerance_ < most && convergence_.all_at_noise(part.residuals)) {
+    tolerance_ = tolerance_ < noise ? noise : most;
     slices_.push_back(slice);
     return;
   }
