@@ -10,7 +10,6 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/spmm/column_major.hpp>
-#include <heddle/spmm/kernels/kernel_table.hpp>
 #include <heddle/spmm/spmm.hpp>
 #include <limits>
 #include <map>
@@ -105,9 +104,7 @@ class MatrixStudy {
   std::vector<StudyLine> run() {
     for (const std::string_view kernel : spmm_kernels(context_)) {
       if (kernel.find(options_.kernels) == std::string_view::npos) continue;
-      const auto* const row = detail::cuda_kernel_table().find(kernel);
-      if (row == nullptr || !row->template takes<T>()) continue;
-      row_major(std::string(kernel));
+      if (takes(kernel)) row_major(std::string(kernel));
     }
     if (options_.vendor) {
       if constexpr (RealScalar<T>) by_columns();
@@ -148,6 +145,16 @@ class MatrixStudy {
       work();
     } catch (const Error& error) {
       line.failure = error.what();
+    }
+  }
+
+  /// Whether a kernel takes numbers of type T.
+  bool takes(std::string_view kernel) {
+    try {
+      const SpmmPlan<T, CudaContext> plan(context_, device_.view(), {std::string(kernel)});
+      return true;
+    } catch (const InvalidArgument&) {
+      return false;
     }
   }
 
