@@ -32,6 +32,12 @@ constexpr double kSolvesOfTest = 5;
 /// The part of a gap that is counted. Its end may be an eigenvalue.
 constexpr double kPartOfGap = 0.9;
 
+/// Pairs beyond the wanted ones that are computed rather than a nearer place sought.
+constexpr Index kFurtherPairs = 32;
+
+/// Places that are tried on the way to fewer pairs: halvings end at the resolution of doubles.
+constexpr int kNearerPlaces = 50;
+
 template <Scalar T, class Ctx>
 class Certificate {
  public:
@@ -80,7 +86,8 @@ class Certificate {
   std::optional<Counted> count_at(const CountingPlace& place);
   bool proven_by(const std::optional<Counted>& counted);
   bool raise_bounds(const Counted& counted);
-  void find_missing(const Counted& counted, Index missing);
+  Counted with_fewer(Counted counted);
+  void find_missing(const Counted& behind, Index missing);
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
 
@@ -238,9 +245,32 @@ bool Certificate<T, Ctx>::raise_bounds(const Counted& counted) {
   return kept;
 }
 
-/// Computes all pairs before the place of `counted`.
+/// A place before that of `counted`, with the wanted pairs and few more before it, where halving
+/// comes to one: the place behind a value with a wide bound may have thousands before it.
 template <Scalar T, class Ctx>
-void Certificate<T, Ctx>::find_missing(const Counted& counted, Index missing) {
+auto Certificate<T, Ctx>::with_fewer(Counted counted) -> Counted {
+  const Index few = options_.nev + std::max(options_.nev, kFurtherPairs);
+  double step = counted.place.key - sign_ * found_.eigenvalues.front();
+  std::optional<double> too_near;  // fewer than the wanted pairs lie before it
+  for (int tried = 0; tried < kNearerPlaces && counted.eigenvalues > few; ++tried) {
+    const double high = counted.place.key;
+    const double key = too_near ? *too_near + (high - *too_near) / 2 : high - step;
+    if (!(key < high)) break;
+    const std::optional<Counted> here = count_at({.key = key});
+    if (here && here->eigenvalues >= options_.nev) {
+      counted = *here;
+      step *= 2;
+    } else {
+      too_near = key;
+    }
+  }
+  return counted;
+}
+
+/// Computes all pairs before the place of `counted`, or the wanted ones where these are far fewer.
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
+  const Counted counted = with_fewer(behind);
   if (counted.eigenvalues < options_.nev) {
     return refuse(SolveStatus::verification_failed, missing, "no certain factor finds them");
   }

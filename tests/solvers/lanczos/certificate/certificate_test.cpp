@@ -126,6 +126,20 @@ TEST_P(Certificate, RefutesABoundWithinACluster) {
   EXPECT_LE(std::abs(result.eigenvalues[0] - known.value(GetParam(), 0)), result.error_bounds[0]);
 }
 
+/// Behind the bound of a value without a digit lie half of all pairs, of which two are wanted.
+TEST_P(Certificate, FindsTheFirstOfManyPairsBeforeAWideBound) {
+  Known known(grid({31, 30}));
+  Result found = known.found(GetParam(), {40, 41});
+  found.error_bounds = {4, 4};
+  CertifyOptions options;
+  options.which = GetParam();
+  options.nev = 2;
+  const Result result = certified<double, HostContext>(known.context, known.problem(),
+                                                       known.inverse, options, std::move(found));
+  expect_found(known, GetParam(), result, 2);
+  EXPECT_LT(result.inverse_applications, 900);  // all 465 pairs take twice as many
+}
+
 INSTANTIATE_TEST_SUITE_P(Ends, Certificate, testing::Values(Which::smallest, Which::largest));
 
 /// A motion of a stiff part far below the other values.
