@@ -109,6 +109,7 @@ void IntervalSolve<T, Ctx>::measure() {
     return engine_.end(SolveStatus::breakdown, "products with A are not finite");
   }
   verifier.measure(context_, problem_, X, pairs.product.view(), {});
+  verifier.measure_accurately(context_, problem_, convergence_, X, pairs.product.view(), {});
   result_.orthogonality = verifier.orthogonality();
   const double beyond = search_ ? ErrorBounds::kUnknown : ErrorBounds::kNoneBeyond;
   verifier.judge(convergence_, {.below = beyond, .above = beyond, .dense = !search_});

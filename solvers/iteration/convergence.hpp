@@ -37,6 +37,7 @@ class EigenConvergence {
   EigenConvergence(Criterion criterion, double tolerance, double norm_A, double norm_B,
                    double epsilon) noexcept;
 
+  double tolerance() const noexcept { return tolerance_; }
   double norm_A() const noexcept { return norm_A_; }
   double norm_B() const noexcept { return norm_B_; }
 

@@ -150,8 +150,9 @@ DenseFailure EigenVerifier<T, Ctx>::rayleigh_ritz(Ctx& context, const EigenProbl
 template <Scalar T, class Ctx>
 void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& problem,
                                     ConstBlockView<T, Space> V, BlockView<T, Space> AV,
-                                    BlockView<T, Space> BV) {
+                                    BlockView<T, Space> BV, Residuals kind) {
   const PhaseScope phase(context, Phase::verify);
+  kind_ = kind;
   const Index k = V.cols();
   const SmallView<Wide<T>, HostSpace> G = G_.view(k, k);
   const SmallView<double, HostSpace> host = theta_host_.view(k, 1);
@@ -165,12 +166,17 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     const auto V_slab = V.columns(first, count);
     const auto R = AV.columns(0, count);
     const auto product = product_.view(k, count);
-    problem.A->apply(context, V_slab, R);
     const auto BV_slab = image(context, problem.B, V_slab, BV);
     gram(context, V, BV_slab, product);  // Vᵀ B V   k×slab
     fetch(context, product, G.block(0, first, k, count));
-    residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
-             column(kResidual, first, count));  // A V − B V Θ   n×slab
+    if (kind == Residuals::accurate) {
+      accurate_residuals(context, problem, V_slab, host.block(first, 0, count, 1), R,
+                         column(kResidual, first, count));
+    } else {
+      problem.A->apply(context, V_slab, R);
+      residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
+               column(kResidual, first, count));  // A V − B V Θ   n×slab
+    }
     error_norms_.measure_residuals(context, R, column(kDualResidual, first, count));
     gram(context, V, R, product);  // Vᵀ R   k×slab
     fetch(context, product, H_.view(k, k).block(0, first, k, count));
@@ -288,6 +294,10 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   if (std::isfinite(own)) errors.solver = smaller(own + own_rounding) - smaller(own);
   errors.rounding = rounding_of(convergence, j);
   errors.placing = placing_error(j, convergence, neighbours);
+  if (kind_ == Residuals::accurate) {
+    errors.accurate = measured + std::abs(corrections_[j]) + displacements_[j] +
+                      accurate_rounding_of(convergence, j);
+  }
   if (!neighbours.least_bounds.empty()) {
     errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
   }
@@ -331,7 +341,7 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
     passed_.push_back(residual && (digits || at_rounding));
     iterations_.push_back(errors.iteration);
     // The whole bound of a value that rounding limits counts, where the places of others are open.
-    const double unavoidable = errors.unavoidable(at_rounding);
+    const double unavoidable = std::min(errors.unavoidable(at_rounding), errors.total());
     unavoidable_.push_back(convergence.limited(lambda, errors.iteration, unavoidable)
                                ? std::max(unavoidable, errors.total())
                                : unavoidable);

@@ -69,8 +69,13 @@ struct ValueErrors {
   double solver = 0;     ///< what rounding in the solver adds to its own bound
   double rounding = 0;   ///< that of the Rayleigh quotient
   double placing = 0;    ///< the least bound where it is open which eigenvalue has the place
+  /// A bound of all but `placing`, from residuals in twice the precision.
+  double accurate = std::numeric_limits<double>::infinity();
 
-  double total() const noexcept { return std::max(iteration + solver + rounding, placing); }
+  double total() const noexcept {
+    const double all = iteration + solver + rounding;
+    return std::max(accurate < all ? accurate : all, placing);
+  }
 
   /// The part of the error that no further step reduces. `at_rounding`: whether it reduces nothing
   /// of `iteration` either.
@@ -115,7 +120,18 @@ class EigenVerifier {
   /// Measures the pairs (values, V) of the last `rayleigh_ritz`, and replaces the values by the
   /// Rayleigh quotients of V.
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
-               BlockView<T, Space> AV, BlockView<T, Space> BV);
+               BlockView<T, Space> AV, BlockView<T, Space> BV) {
+    measure(context, problem, V, AV, BV, Residuals::rounded);
+  }
+
+  /// Where rounding in the products of the last `measure` leaves values fewer digits than
+  /// `convergence` asks for: measures again, with residuals in twice the precision. The Rayleigh
+  /// quotients then have the digits that their vectors allow, ρ²/gap, and errors below rounding of
+  /// |x|ᵀ|A||x|. In double precision, for
+  /// matrices in host memory of one process.
+  void measure_accurately(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                          const EigenConvergence& convergence, ConstBlockView<T, Space> V,
+                          BlockView<T, Space> AV, BlockView<T, Space> BV);
 
   /// Where `convergence` asks for residuals at the level of rounding, and those of the last
   /// `measure` are above the rounding of products with A: up to two steps of minimal residuals on
@@ -177,6 +193,14 @@ class EigenVerifier {
   std::string refutation(const EigenConvergence& convergence) const;
 
  private:
+  enum class Residuals { rounded, accurate };
+
+  void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
+               BlockView<T, Space> AV, BlockView<T, Space> BV, Residuals kind);
+  void accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                          ConstBlockView<T, Space> V, SmallView<double, HostSpace> theta,
+                          BlockView<T, Space> R, SmallView<double, Space> norms);
+  double accurate_rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   bool reducible(const EigenConvergence& convergence) const;
   void step_of_minimal_residuals(Ctx& context, LinearOperator<T, Ctx>& A, BlockView<T, Space> V,
                                  BlockView<T, Space> scratch);
@@ -221,6 +245,7 @@ class EigenVerifier {
   std::vector<double> displacements_;        // from the values that have the places of the pairs
   std::vector<double> union_;                // values of pairs and neighbours, best first
   std::vector<bool> passed_, limited_;
+  Residuals kind_ = Residuals::rounded;  // of the last `measure`
   double orthogonality_ = 0;
   double orthogonality_excess_ = 0;  // the largest |VᵀBV − I| relative to what is allowed
   double projected_norm_A_ = 0;

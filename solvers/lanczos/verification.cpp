@@ -52,7 +52,7 @@ bool Verification<T, Ctx>::rayleigh_ritz(Index count) {
 template <Scalar T, class Ctx>
 Verdict Verification<T, Ctx>::measure(Index count, const EigenConvergence& convergence) {
   measure_vectors(count);
-  return judge(convergence);
+  return judge_vectors(convergence);
 }
 
 template <Scalar T, class Ctx>
@@ -60,6 +60,15 @@ typename Verification<T, Ctx>::Block Verification<T, Ctx>::measure_vectors(Index
   const Block V = s_.result.eigenvectors.columns(0, std::min(count, options_.nev));
   s_.verifier.measure(context_, problem_, V, s_.F.scratch(), s_.basis.scratch());
   return V;
+}
+
+/// Judges the vectors of the last `measure_vectors`.
+template <Scalar T, class Ctx>
+Verdict Verification<T, Ctx>::judge_vectors(const EigenConvergence& convergence) {
+  const Block V = s_.result.eigenvectors.columns(0, std::ssize(s_.verifier.residuals()));
+  s_.verifier.measure_accurately(context_, problem_, convergence, V, s_.F.scratch(),
+                                 s_.basis.scratch());
+  return judge(convergence);
 }
 
 template <Scalar T, class Ctx>
@@ -88,8 +97,12 @@ void Verification<T, Ctx>::judge_dense(const EigenConvergence& convergence) {
   const auto beyond =
       s_.result.eigenvectors.columns(static_cast<Index>(wanted), std::ssize(others));
   const auto roundings = s_.verifier.roundings(context_, convergence, beyond, others);
-  Neighbours neighbours{
-      .values = others, .roundings = roundings, .end = options_.which, .dense = true};
+  Neighbours neighbours{.values = others,
+                        .roundings = roundings,
+                        .below = ErrorBounds::kNoneBeyond,
+                        .above = ErrorBounds::kNoneBeyond,
+                        .end = options_.which,
+                        .dense = true};
   if (standard_form) {
     std::vector<double> own(dense_errors_.begin(),
                             dense_errors_.begin() + static_cast<std::ptrdiff_t>(wanted));
@@ -105,7 +118,6 @@ void Verification<T, Ctx>::judge_dense(const EigenConvergence& convergence) {
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(others.size(), noise);
     neighbours.residuals = errors;
-    neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
     verdict_ = s_.verifier.judge(convergence, neighbours);
   }
 }
@@ -119,14 +131,14 @@ Verdict Verification<T, Ctx>::measure_best(const EigenConvergence& convergence) 
   const Block V = measure_vectors(count);
   s_.verifier.reduce_residuals(context_, problem_, convergence, V, s_.F.scratch(),
                                s_.basis.scratch());
-  if (judge(convergence).values || !s_.F.map().inverts() || s_.F.in_standard_form()) {
+  if (judge_vectors(convergence).values || !s_.F.map().inverts() || s_.F.in_standard_form()) {
     return verdict_;
   }
   refine_by_inverse(V);
   if (!rayleigh_ritz(count)) return {};
   measure_vectors(count);
   solved_ = true;
-  return judge(convergence);
+  return judge_vectors(convergence);
 }
 
 /// V ← F V Θ⁻¹ with the θ of the values. Ritz vectors have errors of ε in every row. Those in stiff

@@ -81,6 +81,7 @@ class Verification {
   DenseFailure step(Block V);
   void clear_numbers();
   Block measure_vectors(Index count);
+  Verdict judge_vectors(const EigenConvergence& convergence);
   void judge_dense(const EigenConvergence& convergence);
   void refine_by_inverse(Block V);
 

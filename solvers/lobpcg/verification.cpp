@@ -20,6 +20,7 @@ Verdict LobpcgVerification<T, Ctx>::verify(const EigenConvergence& convergence) 
     const Block BV = s_.blocks.BS_scratch();
     s_.verifier.measure(context_, problem_, V, AV, BV);
     s_.verifier.reduce_residuals(context_, problem_, convergence, V, AV, BV);
+    s_.verifier.measure_accurately(context_, problem_, convergence, V, AV, BV);
     const Index from_X = std::min(count, s_.pairs.wanted_in_X());
     Neighbours others = neighbours(count - from_X, from_X);
     if (from_X < count) others.couplings = couplings(V, from_X);

@@ -12,13 +12,16 @@ namespace heddle::detail {
 
 /// Measures the pairs in X, of which only the values have errors that further shifts reduce.
 template <Scalar T, class Ctx>
-void NearestVerification<T, Ctx>::take_values(const std::vector<BoundedValue>& pairs) {
+void NearestVerification<T, Ctx>::take_values(const std::vector<BoundedValue>& pairs,
+                                              const EigenConvergence& convergence) {
   values_.clear();
   for (const BoundedValue& pair : pairs) values_.push_back(pair.value);
   NearestStorage<T, Ctx>& s = *s_;
   s.verifier.set_values(values_);
-  s.verifier.measure(context_, problem_, s.X.columns(0, pairs_.count), s.product.view(),
-                     s.basis.scratch());
+  const Block X = s.X.columns(0, pairs_.count);
+  s.verifier.measure(context_, problem_, X, s.product.view(), s.basis.scratch());
+  s.verifier.measure_accurately(context_, problem_, convergence, X, s.product.view(),
+                                s.basis.scratch());
   values_.assign(s.verifier.values().begin(), s.verifier.values().end());
 }
 
@@ -41,14 +44,14 @@ Verdict NearestVerification<T, Ctx>::improve(const EigenConvergence& convergence
   const auto failed_before = failed();
   const Target target = pairs_.target;
   if (improve_with_neighbours(before, inverse)) {
-    take_values(improved_);
+    take_values(improved_, convergence);
     const Verdict verdict = judge(convergence);
     if (failed() < failed_before) return verdict;
   }
   pairs_.target = target;
   improved_.clear();
   copy<T>(context_, std::as_const(kept).view(), X);
-  take_values(before);
+  take_values(before, convergence);
   return judge(convergence);
 }
 

@@ -306,6 +306,7 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
     return {};
   }
   s.verifier.measure(context_, problem_, X, s.product.view(), BX);
+  s.verifier.measure_accurately(context_, problem_, convergence, X, s.product.view(), BX);
   for (Index j = 0; j < pairs_.count; ++j) {
     values_.push_back(pairs_.measured(s.verifier.values()[static_cast<std::size_t>(j)]));
   }

@@ -184,7 +184,7 @@ class NearestVerification {
   void list_others();
   void list_ends();
   void bound_errors();
-  void take_values(const std::vector<BoundedValue>& pairs);
+  void take_values(const std::vector<BoundedValue>& pairs, const EigenConvergence& convergence);
   std::vector<Index> neighbours_of_failed() const;
   bool improve_with_neighbours(std::vector<BoundedValue> measured,
                                IndefiniteInverse<T, Ctx>& inverse);

@@ -74,6 +74,7 @@ bool SliceSolve<T, Ctx>::measure() {
     return false;
   }
   verifier_->measure(context_, problem_, X, AX.view(), BX.view());
+  verifier_->measure_accurately(context_, problem_, convergence_, X, AX.view(), BX.view());
   return true;
 }
 
