@@ -170,8 +170,8 @@ void EigenVerifier<T, Ctx>::measure(Ctx& context, const EigenProblem<T, Ctx>& pr
     gram(context, V, BV_slab, product);  // Vᵀ B V   k×slab
     fetch(context, product, G.block(0, first, k, count));
     if (kind == Residuals::accurate) {
-      accurate_residuals(context, problem, V_slab, host.block(first, 0, count, 1), R,
-                         column(kResidual, first, count));
+      accurate_residuals<T>(context, problem, V_slab, host.block(first, 0, count, 1), R);
+      column_norms(context, R, column(kResidual, first, count));
     } else {
       problem.A->apply(context, V_slab, R);
       residual(context, R, BV_slab, theta_.view(k, 1).block(first, 0, count, 1), R,
@@ -281,7 +281,8 @@ void EigenVerifier<T, Ctx>::judge_orthogonality(const EigenConvergence& converge
 /// The errors of value j. Where several bounds are known, the smallest one counts.
 template <Scalar T, class Ctx>
 ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergence& convergence,
-                                             const Neighbours& neighbours) const {
+                                             const Neighbours& neighbours,
+                                             const RowSizes& rows) const {
   const double measured = bounds_.bound(static_cast<Index>(j));
   const auto smaller = [&](double own) { return measured <= own ? measured : own; };
   const bool has_own = !neighbours.own_bounds.empty();
@@ -292,11 +293,13 @@ ValueErrors EigenVerifier<T, Ctx>::errors_of(std::size_t j, const EigenConvergen
   // Rounding of the values to which bounds of the solver itself belong is no reason to go on.
   errors.iteration = smaller(own) + std::abs(corrections_[j]) + displacements_[j];
   if (std::isfinite(own)) errors.solver = smaller(own + own_rounding) - smaller(own);
-  errors.rounding = rounding_of(convergence, j);
+  // The quotient is θ + xᵀr with r = A x − θ B x, so that a θ that is larger counts.
+  const double theta = std::max(std::abs(values_[j]), std::abs(ritz_values_[j]));
+  errors.rounding = kUnderflow<T> + convergence.rounding(theta, rows.sum, rows.B);
   errors.placing = placing_error(j, convergence, neighbours);
   if (kind_ == Residuals::accurate) {
     errors.accurate = measured + std::abs(corrections_[j]) + displacements_[j] +
-                      accurate_rounding_of(convergence, j);
+                      accurate_rounding(values_[j], ritz_values_[j], dual_residuals_[j], rows);
   }
   if (!neighbours.least_bounds.empty()) {
     errors.placing = std::max(errors.placing, neighbours.least_bounds[j]);
@@ -319,8 +322,8 @@ Verdict EigenVerifier<T, Ctx>::judge(const EigenConvergence& convergence,
   Verdict verdict{orthonormal(), true};
   for (std::size_t j = 0; j < residuals_.size(); ++j) {
     const double lambda = values_[j];
-    const ValueErrors errors = errors_of(j, convergence, neighbours);
     const RowSizes rows = sizes_of_rows(convergence, j);
+    const ValueErrors errors = errors_of(j, convergence, neighbours, rows);
     const EigenConvergence local =
         convergence.in_rows(neighbours.solved ? std::max(rows.sum, rows.A) : rows.A);
     const bool zero =
@@ -379,24 +382,28 @@ std::span<const double> EigenVerifier<T, Ctx>::roundings(Ctx& context,
 }
 
 template <Scalar T, class Ctx>
+void EigenVerifier<T, Ctx>::measure_accurately(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                                               const EigenConvergence& convergence,
+                                               ConstBlockView<T, Space> V, BlockView<T, Space> AV,
+                                               BlockView<T, Space> BV) {
+  if (!has_accurate_residuals<T>(problem)) return;
+  bool lacks_digits = false;
+  for (std::size_t j = 0; j < residuals_.size(); ++j) {
+    const RowSizes rows = sizes_of_rows(convergence, j);
+    const double rounding = convergence.rounding(values_[j], rows.sum, rows.B);
+    const double wanted = convergence.tolerance() * std::abs(values_[j]);
+    lacks_digits = lacks_digits || (rounding > wanted && std::isfinite(rounding));
+  }
+  if (lacks_digits) measure(context, problem, V, AV, BV, Residuals::accurate);
+}
+
+template <Scalar T, class Ctx>
 RowSizes EigenVerifier<T, Ctx>::sizes_of_rows(const EigenConvergence& convergence,
                                               std::size_t j) const {
   const double norm_A = convergence.norm_A();
   return {error_norms_.size_of_rows(rows_numbers_[j], sizes_B_[j], norm_A),
           error_norms_.size_A(sizes_A_[j], norm_A) / squares_[j],
           error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]};
-}
-
-/// The rounding error of value j. The quotient is θ + xᵀr with r = A x − θ B x, so that a θ that is
-/// larger than the quotient counts.
-template <Scalar T, class Ctx>
-double EigenVerifier<T, Ctx>::rounding_of(const EigenConvergence& convergence,
-                                          std::size_t j) const {
-  const double theta = std::max(std::abs(values_[j]), std::abs(ritz_values_[j]));
-  return kUnderflow<T> +
-         convergence.rounding(theta,
-                              error_norms_.size_A(sizes_A_[j], convergence.norm_A()) / squares_[j],
-                              error_norms_.size_B(sizes_B_[j], convergence.norm_B()) / squares_[j]);
 }
 
 template <Scalar T, class Ctx>

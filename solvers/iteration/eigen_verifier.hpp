@@ -4,6 +4,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/small/dense_eigen.hpp>
+#include <heddle/solvers/iteration/accurate_residuals.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/iteration/error_norms.hpp>
@@ -84,13 +85,6 @@ struct ValueErrors {
   }
 };
 
-/// The sizes of the rows in which a vector x lives, xᵀBx = 1, see `ErrorNorms`.
-struct RowSizes {
-  double A = 0;    ///< of A, a mean that small parts of x in huge rows do not change
-  double sum = 0;  ///< of A, the sum |x|ᵀ|A||x|, in which each row counts
-  double B = 1;    ///< of B, |x|ᵀ|B||x|
-};
-
 /// Verifies eigenpairs: a Rayleigh–Ritz step over all of them, their residuals, their orthogonality
 /// and bounds of the errors of their values, all from fresh products with A and B. Shared by the
 /// eigensolvers.
@@ -118,17 +112,14 @@ class EigenVerifier {
   void set_values(std::span<const double> values) { values_.assign(values.begin(), values.end()); }
 
   /// Measures the pairs (values, V) of the last `rayleigh_ritz`, and replaces the values by the
-  /// Rayleigh quotients of V.
+  /// Rayleigh quotients of V. `kind`: `accurate` where `has_accurate_residuals` holds.
   void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
-               BlockView<T, Space> AV, BlockView<T, Space> BV) {
-    measure(context, problem, V, AV, BV, Residuals::rounded);
-  }
+               BlockView<T, Space> AV, BlockView<T, Space> BV, Residuals kind = Residuals::rounded);
 
   /// Where rounding in the products of the last `measure` leaves values fewer digits than
-  /// `convergence` asks for: measures again, with residuals in twice the precision. The Rayleigh
-  /// quotients then have the digits that their vectors allow, ρ²/gap, and errors below rounding of
-  /// |x|ᵀ|A||x|. In double precision, for
-  /// matrices in host memory of one process.
+  /// `convergence` asks for, and `has_accurate_residuals` holds: measures again, with residuals in
+  /// twice the precision. The errors of the Rayleigh quotients are then those that their vectors
+  /// leave, ρ²/gap, and not rounding of |x|ᵀ|A||x|.
   void measure_accurately(Ctx& context, const EigenProblem<T, Ctx>& problem,
                           const EigenConvergence& convergence, ConstBlockView<T, Space> V,
                           BlockView<T, Space> AV, BlockView<T, Space> BV);
@@ -193,14 +184,6 @@ class EigenVerifier {
   std::string refutation(const EigenConvergence& convergence) const;
 
  private:
-  enum class Residuals { rounded, accurate };
-
-  void measure(Ctx& context, const EigenProblem<T, Ctx>& problem, ConstBlockView<T, Space> V,
-               BlockView<T, Space> AV, BlockView<T, Space> BV, Residuals kind);
-  void accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
-                          ConstBlockView<T, Space> V, SmallView<double, HostSpace> theta,
-                          BlockView<T, Space> R, SmallView<double, Space> norms);
-  double accurate_rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   bool reducible(const EigenConvergence& convergence) const;
   void step_of_minimal_residuals(Ctx& context, LinearOperator<T, Ctx>& A, BlockView<T, Space> V,
                                  BlockView<T, Space> scratch);
@@ -209,11 +192,10 @@ class EigenVerifier {
   void correct_values(ConstSmallView<Wide<T>, HostSpace> G, ConstSmallView<Wide<T>, HostSpace> VR);
   double placing_error(std::size_t j, const EigenConvergence& convergence,
                        const Neighbours& neighbours) const;
-  double rounding_of(const EigenConvergence& convergence, std::size_t j) const;
   RowSizes sizes_of_rows(const EigenConvergence& convergence, std::size_t j) const;
   void list_pairs(const Neighbours& neighbours);
   ValueErrors errors_of(std::size_t j, const EigenConvergence& convergence,
-                        const Neighbours& neighbours) const;
+                        const Neighbours& neighbours, const RowSizes& rows) const;
   void judge_orthogonality(const EigenConvergence& convergence);
 
   DenseSolverOf<Wide<T>> dense_;
