@@ -325,7 +325,8 @@ bool NearestVerification<T, Ctx>::lacks_digits() const {
   if (!F_->inverse().graded()) return false;
   const double digits = std::max(kSixDigits, pairs_.target.tolerance);
   for (std::size_t j = 0; j < values_.size(); ++j) {
-    if (!(error(j) <= digits * std::abs(values_[j]))) return true;
+    const bool has_digits = error(j) <= digits * std::abs(values_[j]);
+    if (!has_digits && !s_->verifier.limited()[j]) return true;
   }
   return false;
 }
