@@ -23,14 +23,13 @@ void factor(Factorized& self, double sigma) {
 
 nb::object solve(Factorized& self, const Array2<double>& R) {
   const Block block = block_of(R);
-  auto X = std::make_unique<MultiVector<double, HostSpace>>();
+  HostContext context{1};
+  MultiVector<double, HostSpace> X(context, block.rows(), block.cols());
   {
     const nb::gil_scoped_release unlock;
-    HostContext context{1};
-    *X = MultiVector<double, HostSpace>(context, block.rows(), block.cols());
-    self.solve(block.view(), X->view());
+    self.solve(block.view(), X.view());
   }
-  return numpy_copy(std::as_const(*X).view());
+  return numpy_copy(std::as_const(X).view());
 }
 
 std::tuple<Index, Index, Index> inertia(const Factorized& self) {

@@ -14,6 +14,10 @@ class ColumnProgress {
   /// or for a third of all iterations if that is more. The count then starts afresh.
   bool stalled(Index iteration, double excess) noexcept;
 
+  /// Whether the excess is more than `kLost` times the least one that `stalled` has taken.
+  static constexpr double kLost = 1000;
+  bool lost(double excess) const noexcept { return excess > kLost * best_excess_; }
+
   /// Takes the excess that refuted a claim of convergence. True if it is more than half of the
   /// least one so far.
   bool fruitless_claim(double excess) noexcept;

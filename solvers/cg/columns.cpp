@@ -51,12 +51,14 @@ bool give_up_unrepresentable(ColumnLedger& ledger) {
   return any;
 }
 
+template <Scalar T>
+const double kSmall = std::sqrt(static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()));
+
 /// Whether ‖r‖ ≤ √ε‖b‖. This is not so for a singular system without a solution, whose x grows
 /// until any residual is small against ‖A‖‖x‖.
 template <Scalar T>
 bool small_residual(const LinearColumn& column) {
-  return column.norm <= std::sqrt(static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon())) *
-                            column.rhs_norm;
+  return column.norm <= kSmall<T> * column.rhs_norm;
 }
 
 /// Whether all active columns that have not converged have backward errors that are rounding. A
@@ -393,7 +395,10 @@ void LinearColumns<T, Ctx>::fresh_residuals(Index count) {
 }
 
 /// Computes R of the active columns as B − A X. Requests a restart if the R of the recurrence
-/// differs much from this, because the search directions are then not consistent with R.
+/// differs much from this, because the search directions are then not consistent with R. At the
+/// level of rounding, replaced residuals spoil the directions little by little. A restart follows
+/// where residuals have grown again by much (van der Vorst and Ye, SIAM J. Sci. Comput. 22 (2000)
+/// 835).
 template <Scalar T, class Ctx>
 void LinearColumns<T, Ctx>::refresh() {
   for (LinearColumn& column : columns()) column.recurrence_norm = column.norm;
@@ -402,6 +407,12 @@ void LinearColumns<T, Ctx>::refresh() {
     if (!column.converged() && column.norm > kResidualGap * column.recurrence_norm) {
       restart_requested_ = true;
     }
+  }
+  const auto was_small = [](const LinearColumn& column) {
+    return column.norm <= ColumnProgress::kLost * kSmall<T> * column.rhs_norm;
+  };
+  if (progress_.lost(s_.ledger.worst_excess()) && std::ranges::all_of(columns(), was_small)) {
+    restart_requested_ = true;
   }
 }
 

@@ -324,6 +324,12 @@ void SingularSolve<T, Ctx>::bound_values() {
   bounds_.compute(below, above);
   value_bounds_.clear();
   for (Index j = 0; j < bounds_.size(); ++j) value_bounds_.push_back(bounds_.bound(j));
+  // Which of the values that are zero to rounding has which place is open.
+  const double noise = criterion_.noise_floor(result_.norm);
+  if (exact_ > 0 && largest_left_ <= noise) {
+    std::for_each(value_bounds_.begin() + exact_, value_bounds_.end(),
+                  [&](double& bound) { bound = std::max(bound, noise); });
+  }
   find_resolutions();
 }
 

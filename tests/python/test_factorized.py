@@ -61,6 +61,17 @@ def test_solves_are_exact_to_rounding(matrix, rng=np.random.default_rng(1)):
     assert F(np.empty((n, 0))).shape == (n, 0)
 
 
+def test_large_solutions_are_arrays_of_their_own():
+    """Blocks of more than 64 KiB come from memory that a context keeps."""
+    A = heddle.generate("laplace1d", 20000)
+    F = heddle.factorized(A)
+    B = np.random.default_rng(2).standard_normal((20000, 3))
+    X = [F(B) for _ in range(3)]
+    assert all(np.array_equal(each, X[0]) for each in X)
+    assert backward_error(A, X[0], B) < 20
+    assert heddle.cg(A, B[:, 0], M=F)[1] == 0
+
+
 def test_solutions_are_those_of_scipy(matrix):
     b = np.random.default_rng(2).standard_normal(matrix.shape[0])
     x, truth = heddle.factorized(matrix)(b), np.linalg.solve(matrix.toarray(), b)

@@ -246,9 +246,11 @@ bool Certificate<T, Ctx>::raise_bounds(const Counted& counted) {
 }
 
 /// A place before that of `counted`, with the wanted pairs and few more before it, where halving
-/// comes to one: the place behind a value with a wide bound may have thousands before it.
+/// comes to one: the place behind a value with a wide bound may have thousands before it. In single
+/// precision such a bound is that of rounded entries, so that no pair has digits.
 template <Scalar T, class Ctx>
 auto Certificate<T, Ctx>::with_fewer(Counted counted) -> Counted {
+  if (sizeof(RealOf<T>) < sizeof(double)) return counted;
   const Index few = options_.nev + std::max(options_.nev, kFurtherPairs);
   double step = counted.place.key - sign_ * found_.eigenvalues.front();
   std::optional<double> too_near;  // fewer than the wanted pairs lie before it
