@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/data/multivector.hpp>
 #include <heddle/solvers/operators/indefinite_inverse.hpp>
+#include <vector>
 
 namespace heddle::detail {
 
@@ -25,5 +26,15 @@ class PencilInverse final : public LinearOperator<T, Ctx> {
   LinearOperator<T, Ctx>* B_;
   MultiVector<T, Space> work_;  // B X
 };
+
+/// ‖F x_j − θ_j x_j‖ in the norm of B, `theta` with a number per column of X. R and BR are scratch
+/// memory of any width, BR unused if B (null: the identity) is one.
+template <Scalar T, class Ctx>
+std::vector<double> residuals_of_inverse(Ctx& context, PencilInverse<T, Ctx>& F,
+                                         LinearOperator<T, Ctx>* B,
+                                         ConstBlockView<T, typename Ctx::Space> X,
+                                         std::vector<double> theta,
+                                         BlockView<T, typename Ctx::Space> R,
+                                         BlockView<T, typename Ctx::Space> BR);
 
 }  // namespace heddle::detail

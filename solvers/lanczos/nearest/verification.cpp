@@ -260,10 +260,11 @@ void NearestVerification<T, Ctx>::bound_errors() {
     const bool known = !pairs_.counted || pairs_.counted->has(value);
     double error = bounds_.bound(j);
     if (!known) error = std::max(error, ritz.residual(j));
-    if (!pairs_.locked.empty() || !pairs_.given.empty()) error = theta;
+    if (others_held()) error = theta;
     add(value, error_of_inverse(theta, error), error_of_inverse(theta, of_F));
   }
   if (!improved_.empty()) all = improved_;
+  const bool measured = improved_.empty() && !inverse_residuals_.empty();
   std::sort(all.begin(), all.end(),
             [](const BoundedValue& a, const BoundedValue& b) { return a.value < b.value; });
   // Residuals of Ritz pairs do not show the rounding errors of F, which stiff rows enlarge.
@@ -273,6 +274,11 @@ void NearestVerification<T, Ctx>::bound_errors() {
   }
   of_factor.resize(all.size(), 0.0);
   for (std::size_t j = 0; j < all.size(); ++j) {
+    if (measured) {
+      const double value = pairs_.measured(all[j].value);
+      const double error = error_of_inverse(theta_of(value), inverse_residuals_[j]);
+      all[j].error = std::min(all[j].error, pairs_.measured_error(value, error));
+    }
     const double difference = std::abs(all[j].value - s_->verifier.values()[j]);
     own_errors_.push_back(all[j].error + difference + of_factor[j]);
     own_roundings_.push_back(all[j].rounding);
@@ -309,6 +315,14 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   s.verifier.measure_accurately(context_, problem_, convergence, X, s.product.view(), BX);
   for (Index j = 0; j < pairs_.count; ++j) {
     values_.push_back(pairs_.measured(s.verifier.values()[static_cast<std::size_t>(j)]));
+  }
+  // Residuals in the basis have no part along locked and given vectors.
+  inverse_residuals_.clear();
+  if (others_held() && F_) {
+    std::vector<double> theta;
+    for (const double value : values_) theta.push_back(theta_of(value));
+    inverse_residuals_ =
+        residuals_of_inverse<T>(context_, *F_, problem_.B, X, theta, s.product.view(), BX);
   }
   pairs_.verified = true;
   return judge(convergence);

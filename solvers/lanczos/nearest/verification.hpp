@@ -191,6 +191,8 @@ class NearestVerification {
   void take_ritz_vectors(const std::vector<Index>& numbers, Block Y);
   bool choose(ConstBlockView<T, Space> Y, const std::vector<BoundedValue>& pairs);
   bool narrow_limit(double value, double error);
+  bool others_held() const noexcept { return !pairs_.locked.empty() || !pairs_.given.empty(); }
+  double theta_of(double value) const noexcept { return 1 / (value - pairs_.shift); }
 
   Ctx& context_;
   const EigenProblem<T, Ctx>& problem_;
@@ -202,6 +204,7 @@ class NearestVerification {
   std::vector<BoundedValue> improved_;  // the pairs of X, where `improve` has found better ones
   std::vector<double> others_, other_widths_, own_errors_, own_roundings_;
   std::vector<double> ends_, end_widths_;  // of the count
+  std::vector<double> inverse_residuals_;  // of F in X, where vectors are held
 };
 
 }  // namespace heddle::detail

@@ -2,7 +2,9 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
@@ -90,6 +92,45 @@ TEST_F(NearestGiven, TheyAreNotFoundAgain) {
       const auto result = solve(n, 2, {33, 29, 31}, options);
       expect(result, n, 2, {27, 28, 30, 32, 34});
     }
+  }
+}
+
+/// Unknowns without mass leave no norm but that of the inverse to bound errors in.
+TEST_F(NearestGiven, BesideUnknownsWithoutMass) {
+  constexpr Index kChain = 400, kRows = kChain + 50;
+  std::vector<Triplet<double>> stiffness, mass;
+  for (Index i = 0; i < kRows; ++i) {
+    stiffness.push_back({i, i, i < kChain ? 2.0 : 3.0});
+    if (i < kChain) mass.push_back({i, i, 1});
+    if (i == 0 || i >= kChain) continue;
+    stiffness.push_back({i, i - 1, -1});
+    stiffness.push_back({i - 1, i, -1});
+  }
+  const Matrix A = csr_from_triplets<double>(context_, kRows, kRows, stiffness);
+  const Matrix B = csr_from_triplets<double>(context_, kRows, kRows, mass);
+  SparseOperator<double, HostContext> of_A(context_, A.view()), of_B(context_, B.view());
+  IndefiniteInverse<double, HostContext> inverse(A.view(), B.view());
+  MultiVector<double, HostSpace> known(context_, kRows, 1);
+  set_zero<double>(context_, known.view());
+  for (Index i = 0; i < kChain; ++i) {
+    known.view()(i, 0) =
+        std::sqrt(2.0 / (kChain + 1)) *
+        std::sin(std::numbers::pi * 31 * static_cast<double>(i + 1) / (kChain + 1));
+  }
+  EigenProblem<double, HostContext> problem{.A = &of_A, .B = &of_B};
+  NearestOptions options;
+  options.nev = 4;
+  options.tolerance = kDefaultTolerance<double>;
+  options.sigma = 0.4 * value_of_chain(kChain, 30) + 0.6 * value_of_chain(kChain, 31);
+  const Monitor monitor;
+  const auto result = detail::NearestSolve<double, HostContext>(
+                          context_, problem, std::as_const(known).view(), inverse, options, monitor)
+                          .run();
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  for (std::size_t j = 0; j < 4; ++j) {
+    const Index number = std::array<Index, 4>{29, 30, 32, 33}[j];
+    EXPECT_NEAR(result.eigenvalues[j], value_of_chain(kChain, number), 1e-12) << j;
+    EXPECT_LE(result.error_bounds[j], 1e-8 * result.eigenvalues[j]) << j;
   }
 }
 
