@@ -24,7 +24,7 @@ constexpr Index kDenseCount = 1024;
 constexpr double kStricter = 0.1;
 
 /// With this many refuted claims, a dense solve follows where it may.
-constexpr Index kRefutedBefore = 2;
+constexpr Index kRefutedBefore = 4;
 
 std::string some_are_missing(Index known, Index all) {
   return fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
@@ -76,7 +76,6 @@ Claim NearestSolve<T, Ctx>::claim() {
   if (verification_.lacks_pairs(wanted_)) {
     return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
   }
-  if (verification_.lacks_digits() && !give_up()) return Claim::none;
   if (!verdict.confirmed()) {
     const bool may_pass = verdict.residuals && convergence_.bounds_values();
     lenient_ =
@@ -86,6 +85,7 @@ Claim NearestSolve<T, Ctx>::claim() {
       return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
     }
   }
+  if (verification_.lacks_digits() && !give_up()) return Claim::none;
   return count() ? Claim::confirmed : Claim::none;
 }
 
