@@ -45,7 +45,10 @@ void report_load_factors(const Request& request, Solution& solution) {
   } else if (solution.status == SolveStatus::converged && solution.count() < request.nev) {
     solution.reason += "; these are the load factors";
     if (request.side == Side::above && request.sigma == 0.0) {
-      solution.reason += ", and side: both also finds those of the reversed load";
+      solution.reason += solution.count() > 0
+                             ? ", and side: both also finds those of the reversed load"
+                             : ", and none is positive: the geometric stiffness may have the "
+                               "other sign, side: below finds negative ones";
     }
   }
 }

@@ -173,8 +173,9 @@ void scale_rows(HostContext& context, Problem& problem, Facts& facts, Request& r
 }
 
 void report_grading(const ProblemScaling& scaling, Solution& solution) {
-  const std::string held =
-      scaling.held == 0 ? std::string() : fmt::format(", penalties hold {} of them", scaling.held);
+  const std::string held = scaling.held == 0
+                               ? std::string()
+                               : fmt::format(", penalties hold at least {} of them", scaling.held);
   solution.reason += fmt::format(
       "; the sizes of the rows of the matrix span a factor of {:.0e}{}: the problem was "
       "scaled by rows and solved by a factor of A - sigma B",

@@ -13,6 +13,7 @@ from ._device_arrays import library_of
 from ._inputs import block, is_dense, listed, matrix, optional_block, optional_matrix, stored
 from ._pencil import NAMES, Pencil
 from ._result import Result
+from ._scalars import whole_number
 from ._seed import seed_of
 from ._shifted import Shifted, transform_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, symmetrized, with_stats
@@ -89,7 +90,7 @@ def _is_real(number: Any) -> bool:
 
 def _check_sizes(ncv: int | None, k: int, order: int) -> None:
     """heddle chooses the basis, but an ncv that SciPy refuses is refused here, too."""
-    if k < 1:
+    if whole_number(k, "k") < 1:
         raise ValueError(f"k is {k}, not 1 or more")
     if ncv is not None and not k < ncv <= order:
         raise ValueError(f"ncv is {ncv}, but must be above k = {k} and at most n = {order}")
@@ -402,7 +403,7 @@ def buckling(
     geometric = optional_matrix(KG, "KG", order, getattr(stiffness, "library", None))
     if geometric is None:
         raise TypeError("KG is None, not the geometric stiffness")
-    if k < 1:
+    if whole_number(k, "k") < 1:
         raise ValueError(f"k is {k}, not 1 or more")
     problem = Prepared(
         A=stiffness,

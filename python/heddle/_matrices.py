@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _core
-from ._scalars import INT32_MAX
+from ._scalars import INT32_MAX, whole_number
 
 
 def _as_scipy(core: _core.Matrix | _core.ComplexMatrix) -> Any:
@@ -21,7 +22,9 @@ def _as_scipy(core: _core.Matrix | _core.ComplexMatrix) -> Any:
     return sp.csr_array((values, columns, offsets), shape=core.shape)
 
 
-def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
+def generate(
+    name: str, *size: int | Sequence[int], density: float = 0, seed: int = 42
+) -> Any:
     """A generated matrix.
 
     Parameters
@@ -29,7 +32,7 @@ def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
     name : str
         Of the matrix, such as "laplace3d". `heddle info --list-generators` and docs/formats.md list them.
     *size : int
-        Its sizes, as many as the name asks for.
+        Its sizes, as many as the name asks for, or one sequence of them.
     density : float
         Of the entries, for random matrices.
     seed : int
@@ -51,7 +54,10 @@ def generate(name: str, *size: int, density: float = 0, seed: int = 42) -> Any:
     >>> heddle.generate("laplace3d", 5, 6, 7).shape
     (210, 210)
     """
-    return _as_scipy(_core.generate(name, list(size), density, seed))
+    if len(size) == 1 and isinstance(size[0], Sequence):
+        size = tuple(size[0])
+    sizes = [whole_number(each, "size") for each in size]
+    return _as_scipy(_core.generate(name, sizes, density, seed))
 
 
 def read_matrix(path: str | os.PathLike[str]) -> Any:

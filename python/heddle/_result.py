@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import html
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -43,6 +44,14 @@ class Completeness(NamedTuple):
 
     method: str
     proven: bool
+
+
+def _certain_digits(value: float, bound: float) -> int:
+    """The digits of a value to show: six at least, and those that the bound of its error leaves."""
+    if not (0 < bound < abs(value)):
+        return 12 if bound == 0 or value == 0 else 6
+    return min(max(math.floor(math.log10(abs(value) / bound)) + 1, 6), 12)
+
 
 
 @dataclass(frozen=True)
@@ -142,15 +151,21 @@ class Result:
 
     def _rows(self) -> list[list[str]]:
         columns = list(self._columns().items())
+        bounds = self.error_bounds
 
-        def text(name: str, value: Any) -> str:
+        def text(name: str, value: Any, i: int) -> str:
+            has_bound = i < min(bounds.size, self.values.size)
             if name == "passed":
-                return "yes" if value else "no"
-            wide = name in ("eigenvalues", "singular_values")
-            return f"{value:.12g}" if wide else f"{value:.2e}"
+                wide = has_bound and bounds[i] > 1e-6 * abs(self.values[i])
+                mark = (" ~" if self.limited_by_rounding[i] else " *") if wide else ""
+                return ("yes" if value else "no") + mark
+            if name in ("eigenvalues", "frequencies", "singular_values"):
+                digits = _certain_digits(self.values[i], bounds[i]) if has_bound else 12
+                return f"{value:.{digits}g}"
+            return f"{value:.2e}"
 
         count = len(columns[0][1]) if columns else 0
-        return [[text(name, values[i]) for name, values in columns] for i in range(count)]
+        return [[text(name, values[i], i) for name, values in columns] for i in range(count)]
 
     def __repr__(self) -> str:
         shown = self._rows()[:20]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -77,3 +78,11 @@ def check_finite(values: np.ndarray, name: str) -> None:
             return
     if not np.isfinite(values).all():
         raise ValueError(f"{name} contains NaN or infinity")
+
+
+def whole_number(value: Any, name: str) -> int:
+    """An integer of Python or NumPy."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, not an integer") from None

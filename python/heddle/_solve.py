@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import operator
 import threading
@@ -231,6 +232,18 @@ def _number_of_devices(devices: Any) -> int:
     return number
 
 
+def _refuse_unknown(extras: dict[str, Any], own: list[str], options: dict[str, Any]) -> None:
+    """`own`: the caller's arguments, `options`: their fields in the library."""
+    keywords = _core.request_keywords()
+    known = own + [word for word in keywords if word not in options]
+    for name in extras:
+        if name in keywords:
+            continue
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {near[0]}?" if near else f"; it knows {', '.join(known)}"
+        raise TypeError(f"heddle knows no option {name}{hint}")
+
+
 class Options:
     """The extras of a call, separated into those for the library and those for this package."""
 
@@ -271,6 +284,7 @@ class Options:
             fields = ", ".join(sorted(twice))
             own = ", ".join((names or {}).get(field, field) for field in sorted(twice))
             raise TypeError(f"{fields}: this function has an argument of its own for it: {own}")
+        _refuse_unknown(extras, [(names or {}).get(field, field) for field in options], options)
         self.request: dict[str, Any] = {**options, **extras}
         # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
         self.rounding = 0.0

@@ -16,8 +16,8 @@ auto OperatorNorm<T, Ctx>::check_least_rayleigh_quotient(double least, Index m) 
   }
   if (least < -rounding && rayleigh_ == 0) {
     return Stop{SolveStatus::indefinite,
-                "A is not positive definite: p'Ap < 0 for all directions p, as of a negative "
-                "definite A; (-A) X = -B has the same solution and a positive definite matrix"};
+                "A is not positive definite: p'Ap < 0 for the first directions p; if A is negative "
+                "definite, (-A) X = -B has the same solution and a positive definite matrix"};
   }
   if (least < -rounding) {
     return Stop{SolveStatus::indefinite, "A is not positive definite: p'Ap < 0 was met"};

@@ -92,8 +92,8 @@ void IntervalSolve<T, Ctx>::plan() {
     if (options_.upper - options_.lower > 3 * edge &&
         least > 2 * static_cast<double>(options_.nev)) {
       return end_crowded(
-          fmt::format("the interval holds about {:.0f} eigenvalues, more than nev = {}", sure.count,
-                      options_.nev));
+          fmt::format("the interval holds about {:.0f} eigenvalues, more than nev = {}: raise nev",
+                      sure.count, options_.nev));
     }
   }
   plan_basis(plan.columns);

@@ -27,7 +27,7 @@ std::string describe_crowd(const IntervalPairs<T, Ctx>& pairs, const IntervalOpt
   const std::string further =
       open > 0 ? fmt::format(" and {} that may lie beyond its ends, by their error bounds", open)
                : "";
-  return fmt::format("the interval holds {} eigenvalues{}, more than nev = {}",
+  return fmt::format("the interval holds {} eigenvalues{}, more than nev = {}: raise nev",
                      std::ssize(pairs.inside) - open, further, options.nev);
 }
 

@@ -383,8 +383,19 @@ def test_bad_arguments_are_named(arguments, message):
 
 
 def test_unknown_options_are_named():
-    with pytest.raises(TypeError, match="heddle knows no option tolerence; it knows method, nev"):
-        heddle.eigsh(path_laplacian(50), 2, tolerence=1e-3)
+    for word, near in (("max_iter", "maxiter"), ("toll", "tol"), ("block", "block_size")):
+        with pytest.raises(TypeError, match=f"^heddle knows no option {word}; did you mean {near}[?]$"):
+            heddle.eigsh(path_laplacian(50), 2, **{word: 8})
+    with pytest.raises(TypeError, match="heddle knows no option xyz; it knows k, tol"):
+        heddle.eigsh(path_laplacian(50), 2, xyz=1e-3)
+
+
+@pytest.mark.parametrize("k", ["3", 3.0, None])
+def test_a_number_of_pairs_is_an_integer(k):
+    with pytest.raises(TypeError, match=f"^k is {k!r}, not an integer$"):
+        heddle.eigsh(path_laplacian(50), k)
+    with pytest.raises(TypeError, match=f"^k is {k!r}, not an integer$"):
+        heddle.buckling(path_laplacian(50), path_laplacian(50), k)
 
 
 def test_options_that_are_arguments_are_refused():

@@ -33,8 +33,18 @@ def test_result_tells_all():
     assert result.peak_bytes_most >= result.peak_bytes > 0 and result.vectors.shape == (2000, 3)
     text, page = repr(result), result._repr_html_()
     assert text.startswith("converged: ") and "eigenvalue" in text and text.count("\n") == 5
-    assert page.count("<tr>") == 4 and f"{result.eigenvalues[0]:.12g}" in page
+    assert page.count("<tr>") == 4 and f"{result.eigenvalues[0]:.12g}"[:9] in page
     assert "pair" in page and "<b>converged</b>" in page
+
+
+def test_a_result_shows_certain_digits_and_marks_others():
+    ends = sp.diags_array(np.array([0, 1e9] + 298 * [0.0]))
+    result = heddle.solve(path_laplacian(300) + ends, nev=3, which="smallest")
+    rows = repr(result).splitlines()[3:]
+    for row, value, bound in zip(rows, result.eigenvalues, result.error_bounds):
+        shown = row.split()[0]
+        assert abs(float(shown) - value) <= max(bound, 1e-6 * value) and ("~" in row) == (bound > 1e-6 * value)
+        assert len(shown.replace(".", "").lstrip("0e-")) <= 13
 
 
 def test_html_is_escaped():

@@ -49,9 +49,9 @@ bool SliceSolve<T, Ctx>::solve_dense() {
       verifier_->values().begin(), verifier_->values().end(),
       [&](double value) { return options_.lower <= value && value <= options_.upper; });
   if (inside > options_.nev) {
-    end_with(
-        SolveStatus::max_iterations,
-        fmt::format("the interval holds {} eigenvalues, more than nev = {}", inside, options_.nev));
+    end_with(SolveStatus::max_iterations,
+             fmt::format("the interval holds {} eigenvalues, more than nev = {}: raise nev", inside,
+                         options_.nev));
     verifier_.reset();
   }
   return true;

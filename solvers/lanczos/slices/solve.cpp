@@ -83,9 +83,9 @@ void SliceSolve<T, Ctx>::plan() {
     return engine_.end(SolveStatus::converged, "no eigenvalue lies in the interval");
   }
   if (count > options_.nev) {
-    return end_with(
-        SolveStatus::max_iterations,
-        fmt::format("the interval holds {} eigenvalues, more than nev = {}", count, options_.nev));
+    return end_with(SolveStatus::max_iterations,
+                    fmt::format("the interval holds {} eigenvalues, more than nev = {}: raise nev",
+                                count, options_.nev));
   }
   if (context_.agree(dense_pays(count)) && solve_dense()) return;
   const int processes = team_ == nullptr ? 1 : team_->size();
