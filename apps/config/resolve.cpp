@@ -157,11 +157,13 @@ class Resolver {
                                  {"date", date_for_paths()}});
     };
     try {
-      const std::string_view solver = method_name(solver_);
+      const bool buckling = config_.problem.geometric_stiffness.has_value();
+      const std::string_view solver = buckling ? "buckling" : method_name(solver_);
       ConfigNode path = value;
       path.text = expanded(solver);
       if (spec.store) spec.store(path, config_);
-      value.text = expanded(solver_ == SolverType::automatic ? "{solver}" : solver);
+      const bool open = solver_ == SolverType::automatic && !buckling;
+      value.text = expanded(open ? "{solver}" : solver);
     } catch (const InvalidArgument& error) {
       throw ConfigError(value.origin, fmt::format("{}: {}", spec.path, error.what()));
     }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <heddle/drivers/solve/run_placed.hpp>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 namespace heddle::detail {
@@ -35,6 +36,14 @@ void report_sizes(const ProblemSizes& sizes, Solution& solution) {
         "; of these, {} {} known before the solve: the graph of the matrix shows null vectors",
         solution.null_vectors, solution.null_vectors == 1 ? "was" : "were");
   }
+}
+
+void report_norms(std::optional<double> norm_A, std::optional<double> norm_B, Solution& solution) {
+  // The largest eigenvalue of stiffness and mass is about the ratio of their norms, (2πf)².
+  constexpr double kExchanged = 1e6;
+  if (!norm_A || !norm_B || *norm_A == 0 || *norm_B < kExchanged * *norm_A) return;
+  solution.reason += fmt::format(
+      "; the mass matrix is {:.0e} times as large as A: are the two exchanged?", *norm_B / *norm_A);
 }
 
 void report_load_factors(const Request& request, Solution& solution) {

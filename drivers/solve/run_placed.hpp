@@ -5,6 +5,7 @@
 #include <heddle/drivers/plan/details.hpp>
 #include <heddle/drivers/solve/run_method.hpp>
 #include <heddle/linalg/base/clock.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ void report_preconditioner(PreconditionerReport report, Solution& solution);
 
 /// Adds what the sizes tell to the solution: infinite eigenvalues and null vectors.
 void report_sizes(const ProblemSizes& sizes, Solution& solution);
+
+/// Says so if the norms of A and B are those of a mass and a stiffness. Norms may be unknown.
+void report_norms(std::optional<double> norm_A, std::optional<double> norm_B, Solution& solution);
 
 /// Adds to the solution of a buckling problem what its end means for a structure.
 void report_load_factors(const Request& request, Solution& solution);
@@ -52,6 +56,10 @@ Solved<T, typename Ctx::Space> run_placed(Ctx& context, HostContext& host, Sourc
   solution.setup_seconds = setup_seconds;
   solution.solve_seconds = seconds_since(start) - setup_seconds;
   report_sizes(placed.sizes(), solution);
+  if (facts.B.given && !facts.buckling) {
+    const EigenProblem<T, Ctx> pencil = placed.eigenproblem();
+    report_norms(pencil.A->one_norm(), pencil.B->one_norm(), solution);
+  }
   solution.method = method.name;
   solution.block_size = method.block_size(request, placed.sizes());
   if (const SparseOperator<T, Ctx>* A = placed.stored_A()) {

@@ -64,6 +64,19 @@ TEST_F(OutputProcess, TwoSolversDoNotOverwriteEachOther) {
   EXPECT_EQ(result("results/case-block_lanczos").at("solver"), "block_lanczos");
 }
 
+TEST_F(OutputProcess, LoadFactorsDoNotOverwriteModes) {
+  write_diagonal("K.mtx", {2, 3, 4});
+  write_diagonal("M.mtx", {1, 2, 1});
+  write_diagonal("KG.mtx", {-1, -1, -1});
+  const auto run = [&](const std::string& option, const std::string& name) {
+    return test::run_process(folder_.path(), {"CUDA_VISIBLE_DEVICES=", test::executable("heddle"),
+                                              "solve", "K.mtx", option, name, "-n", "1"});
+  };
+  EXPECT_EQ(run("--mass", "M.mtx").exit_code, 0);
+  EXPECT_EQ(run("--buckling", "KG.mtx").exit_code, 0);
+  EXPECT_EQ(listing(folder_.path() / "results"), (Strings{"K-block_lanczos", "K-buckling"}));
+}
+
 TEST_F(OutputProcess, NamesInBracesAreReplaced) {
   const auto directory = [](const std::string& text) {
     return std::vector<std::string>{"--set", "output.directory=\"" + text + "\""};

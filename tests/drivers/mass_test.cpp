@@ -39,6 +39,23 @@ Banded every_second_mass(Index n) {
   return {n, 0, [](Index i, Index) { return i % 2 == 1 ? 1.0 : 0.0; }};
 }
 
+/// In steel, m, kg and s, a stiffness is larger than a mass by many powers of ten.
+TEST(ExchangedMatrices, AreAskedAbout) {
+  for (const Index n : {40, 400}) {
+    const auto entries = [](double size) {
+      return [size](Index i, Index j) { return i == j ? 2 * size : -size; };
+    };
+    const Banded K(n, 1, entries(1e9)), M(n, 0, entries(4));
+    const auto asked = [&](const Banded& A, const Banded& B) {
+      const Solution solution = solve({.A = A.matrix(), .B = B.matrix()}, {.nev = 2});
+      EXPECT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+      return solution.reason.find("are the two exchanged?") != std::string::npos;
+    };
+    EXPECT_FALSE(asked(K, M));
+    EXPECT_TRUE(asked(M, K));
+  }
+}
+
 /// A chain of unit springs with m masses between massless nodes is a chain of m masses and springs
 /// of stiffness ½.
 TEST(SingularMass, UnknownsWithoutMassAreCondensed) {
