@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/iteration/eigen_verifier.hpp>
 #include <heddle/solvers/operators/sparse_operator.hpp>
@@ -30,6 +31,7 @@ TEST(EigenVerifierAccuracy, QuotientsBesideStiffRowsHaveAllDigits) {
       context, csr_from_triplets<double>(context, kRows, kRows, entries), {});
   const auto k = static_cast<Index>(expected.size());
   MultiVector<double, HostSpace> V(context, kRows, k), AV(context, kRows, 7);
+  set_zero<double>(context, V.view());
   for (Index j = 0; j < k; ++j) {
     const double ratio = 1 - expected[static_cast<std::size_t>(j)] / 68719476736;
     V.view()(2 * j + 1, j) = 1 / std::hypot(1, ratio);
