@@ -48,7 +48,7 @@ class Completeness(NamedTuple):
 
 def _certain_digits(value: float, bound: float) -> int:
     """The digits of a value to show: six at least, and those that the bound of its error leaves."""
-    if not (0 < bound < abs(value)):
+    if not (0 < bound < abs(value) and math.isfinite(abs(value) / bound)):
         return 12 if bound == 0 or value == 0 else 6
     return min(max(math.floor(math.log10(abs(value) / bound)) + 1, 6), 12)
 

@@ -97,10 +97,12 @@ void Verification<T, Ctx>::judge_dense(const EigenConvergence& convergence) {
   const auto beyond =
       s_.result.eigenvectors.columns(static_cast<Index>(wanted), std::ssize(others));
   const auto roundings = s_.verifier.roundings(context_, convergence, beyond, others);
+  // A value that no other one bounds would have no error at all.
+  const double beyond_all = others.empty() ? ErrorBounds::kUnknown : ErrorBounds::kNoneBeyond;
   Neighbours neighbours{.values = others,
                         .roundings = roundings,
-                        .below = ErrorBounds::kNoneBeyond,
-                        .above = ErrorBounds::kNoneBeyond,
+                        .below = beyond_all,
+                        .above = beyond_all,
                         .end = options_.which,
                         .dense = true};
   if (standard_form) {
@@ -118,6 +120,7 @@ void Verification<T, Ctx>::judge_dense(const EigenConvergence& convergence) {
     const double noise = convergence.noise_floor() * convergence.scale(values.back());
     const std::vector<double> errors(others.size(), noise);
     neighbours.residuals = errors;
+    neighbours.below = neighbours.above = ErrorBounds::kNoneBeyond;
     verdict_ = s_.verifier.judge(convergence, neighbours);
   }
 }

@@ -516,3 +516,16 @@ def test_interval_with_too_many_pairs_says_so():
 def test_bad_intervals(interval):
     with pytest.raises(ValueError, match="interval|lower|upper"):
         heddle.eigsh_interval(path_laplacian(50), interval)
+
+
+def test_copies_beside_sigma_are_found_where_no_factor_counts():
+    """Nine equal chains, soft and stiff by halves: more copies of each value than a block has columns."""
+    h, copies = 120, 9
+    links = np.where(np.arange(h - 1) < h // 2, 1.0, 1e8)
+    diagonal = np.r_[links, 0] + np.r_[0, links]
+    diagonal[0] += 1e-3
+    chain = sp.diags_array([diagonal, -links, -links], offsets=[0, 1, -1])
+    K = sp.block_diag([chain] * copies).tocsr()
+    result = heddle.solve(heddle.Problem(K), nev=copies + 2, sigma=-1e-3, side="above", on_failure="return")
+    if result.converged:
+        assert (result.eigenvalues < 5 * result.eigenvalues[0]).sum() == copies

@@ -255,6 +255,7 @@ auto Certificate<T, Ctx>::with_fewer(Counted counted) -> Counted {
   double step = counted.place.key - sign_ * found_.eigenvalues.front();
   std::optional<double> too_near;  // fewer than the wanted pairs lie before it
   for (int tried = 0; tried < kNearerPlaces && counted.eigenvalues > few; ++tried) {
+    if (monitor_.stops()) break;
     const double high = counted.place.key;
     const double key = too_near ? *too_near + (high - *too_near) / 2 : high - step;
     if (!(key < high)) break;

@@ -85,8 +85,20 @@ Claim NearestSolve<T, Ctx>::claim() {
       return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
     }
   }
-  if (verification_.lacks_digits() && !give_up()) return Claim::none;
-  return count() ? Claim::confirmed : Claim::none;
+  return count() && !digits_are_missed() && !engine_.ended() ? Claim::confirmed : Claim::none;
+}
+
+/// Whether values without six digits keep a solve from its end, after `count`: a dense solve is
+/// next where it may give more, or the solve ends. With a proven count, digits that the entries do
+/// not have are none that another solve finds. Without it, pairs may be missing among such values.
+template <Scalar T, class Ctx>
+bool NearestSolve<T, Ctx>::digits_are_missed() {
+  if (pairs_.whole || !verification_.lacks_digits(proven_ && !lenient_)) return false;
+  if (!give_up()) return true;
+  if (proven_) return false;
+  trouble_ = "no certain factor counts the eigenvalues, of which some have fewer than six digits";
+  engine_.end(SolveStatus::stagnated, trouble_);
+  return true;
 }
 
 /// Whether the counted eigenvalues are those that were found, or cannot be counted. If not, a

@@ -79,12 +79,12 @@ bool NearestSolve<T, Ctx>::stagnated() {
     return false;
   }
   if (verification_.lacks_pairs(wanted_)) return give_up();
-  if (verification_.lacks_digits() && !give_up()) return false;
   if (!verdict.confirmed()) {
     lenient_ = verification_.judge(convergence_.at_rounding()).confirmed();
     if (!lenient_) return give_up();
   }
   if (!count()) return next_ == AfterNearest::thick_restart && give_up();
+  if (digits_are_missed()) return false;
   engine_.end(SolveStatus::converged, "all pairs converged and passed verification");
   return true;
 }

@@ -275,9 +275,9 @@ void NearestVerification<T, Ctx>::bound_errors() {
   of_factor.resize(all.size(), 0.0);
   for (std::size_t j = 0; j < all.size(); ++j) {
     if (measured) {
-      const double value = pairs_.measured(all[j].value);
-      const double error = error_of_inverse(theta_of(value), inverse_residuals_[j]);
-      all[j].error = std::min(all[j].error, pairs_.measured_error(value, error));
+      const double theta = std::abs(theta_of(values_[j]));
+      const double error = error_of_inverse(theta, inverse_residuals_[j]);
+      all[j].error = std::min(all[j].error, pairs_.measured_error(values_[j], error));
     }
     const double difference = std::abs(all[j].value - s_->verifier.values()[j]);
     own_errors_.push_back(all[j].error + difference + of_factor[j]);
@@ -318,7 +318,7 @@ Verdict NearestVerification<T, Ctx>::measure(const EigenConvergence& convergence
   }
   // Residuals in the basis have no part along locked and given vectors.
   inverse_residuals_.clear();
-  if (others_held() && F_) {
+  if (others_held() && F_ && F_->inverse().shift() == pairs_.shift) {
     std::vector<double> theta;
     for (const double value : values_) theta.push_back(theta_of(value));
     inverse_residuals_ =
@@ -335,12 +335,12 @@ double NearestVerification<T, Ctx>::error(std::size_t place) const {
 }
 
 template <Scalar T, class Ctx>
-bool NearestVerification<T, Ctx>::lacks_digits() const {
+bool NearestVerification<T, Ctx>::lacks_digits(bool excuses) const {
   if (!F_->inverse().graded()) return false;
   const double digits = std::max(kSixDigits, pairs_.target.tolerance);
   for (std::size_t j = 0; j < values_.size(); ++j) {
     const bool has_digits = error(j) <= digits * std::abs(values_[j]);
-    if (!has_digits && !s_->verifier.limited()[j]) return true;
+    if (!has_digits && !(excuses && s_->verifier.limited()[j])) return true;
   }
   return false;
 }

@@ -142,8 +142,8 @@ class NearestVerification {
   bool lacks_pairs(Index wanted) const { return std::ssize(best(wanted)) < wanted; }
 
   /// Whether rows differ much, and the error of a measured value may exceed 10⁻⁶ of it and the
-  /// tolerance.
-  bool lacks_digits() const;
+  /// tolerance. `excuses`: not where rounding alone limits the value.
+  bool lacks_digits(bool excuses) const;
 
   /// The bound of the error of the measured value at this place.
   double error(std::size_t place) const;
