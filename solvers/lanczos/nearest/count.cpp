@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/lanczos/nearest/counts.hpp>
 #include <heddle/solvers/lanczos/nearest/solve.hpp>
+#include <string_view>
 
 /// The claim of a solve for the pairs nearest to σ, and the counts that prove it.
 namespace heddle::detail {
@@ -25,6 +26,9 @@ constexpr double kStricter = 0.1;
 
 /// With this many refuted claims, a dense solve follows where it may.
 constexpr Index kRefutedBefore = 4;
+
+constexpr std::string_view kUncounted =
+    "no certain factor counts the eigenvalues, of which some have fewer than six digits";
 
 std::string some_are_missing(Index known, Index all) {
   return fmt::format("{} eigenvalues lie between the limits, {} were found", all, known);
@@ -85,26 +89,15 @@ Claim NearestSolve<T, Ctx>::claim() {
       return ++refuted_ < kRefutedBefore || give_up() ? Claim::refuted : Claim::none;
     }
   }
-  return count() && !digits_are_missed() && !engine_.ended() ? Claim::confirmed : Claim::none;
-}
-
-/// Whether values without six digits keep a solve from its end, after `count`: a dense solve is
-/// next where it may give more, or the solve ends. With a proven count, digits that the entries do
-/// not have are none that another solve finds. Without it, pairs may be missing among such values.
-template <Scalar T, class Ctx>
-bool NearestSolve<T, Ctx>::digits_are_missed() {
-  if (pairs_.whole || !verification_.lacks_digits(proven_ && !lenient_)) return false;
-  if (!give_up()) return true;
-  if (proven_) return false;
-  trouble_ = "no certain factor counts the eigenvalues, of which some have fewer than six digits";
-  engine_.end(SolveStatus::stagnated, trouble_);
-  return true;
+  return count() ? Claim::confirmed : Claim::none;
 }
 
 /// Whether the counted eigenvalues are those that were found, or cannot be counted. If not, a
 /// search for the others is next, or the iteration goes on, as in a cluster that is not resolved:
 /// other eigenvalues may lie just beyond the ends of the count. A solve that is asked to stop
-/// before it has counted ends without the proof, so not as converged.
+/// before it has counted ends without the proof, so not as converged. A dense solve follows where
+/// values have no six digits that it may have: digits that the entries lack are excused where the
+/// count is proven. Else pairs may be missing among such values.
 template <Scalar T, class Ctx>
 bool NearestSolve<T, Ctx>::count() {
   std::vector<double> found;
@@ -113,13 +106,17 @@ bool NearestSolve<T, Ctx>::count() {
     found.push_back(verification_.values()[place]);
     target.rounding = verification_.rounding(place);
   }
+  const auto has_digits = [&](bool excuses) {
+    return pairs_.whole || !verification_.lacks_digits(excuses);
+  };
   const bool wants_all =
       options_.counts && wanted_ + pairs_.given_between() == options_.counts->between();
   for (const auto [part, wider] : kEnds) {
     const auto ends = wants_all
                           ? CountedInterval{options_.lower, options_.upper}
                           : interval_to_count(target, found, verification_.others(), part, wider);
-    if (!ends) return proven_ = true;
+    proven_ = proven_ || !ends;
+    if (!ends) return has_digits(!lenient_) || give_up();
     if (engine_.stop_requested()) return engine_.end_as_requested(), false;
     engine_.begin_stage("counting eigenvalues");
     const std::optional<LimitCounts> counts =
@@ -136,9 +133,9 @@ bool NearestSolve<T, Ctx>::count() {
                                         [&](double value) { return ends->has(value); });
       if (options_.counts) wanted_ = std::max(wanted_, known - given);
       const auto convergence = lenient_ ? convergence_.at_rounding() : convergence_;
-      if (verification_.judge(convergence).confirmed()) return true;
+      if (verification_.judge(convergence).confirmed()) return has_digits(!lenient_) || give_up();
       lenient_ = pairs_.whole && verification_.judge(convergence_.at_rounding()).confirmed();
-      if (lenient_) return true;
+      if (lenient_) return has_digits(false) || give_up();
       strictness_ *= kStricter;
       proven_ = false;
       shift_.factor_again();
@@ -155,7 +152,10 @@ bool NearestSolve<T, Ctx>::count() {
     strictness_ *= kStricter;
     return false;
   }
-  return n_ > kDenseCount || give_up();
+  if (has_digits(false)) return n_ > kDenseCount || give_up();
+  if (!give_up()) return false;
+  engine_.end(SolveStatus::stagnated, kUncounted);
+  return false;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NearestSolve<T, Ctx>;

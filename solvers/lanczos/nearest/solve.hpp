@@ -65,7 +65,6 @@ class NearestSolve {
   void search();
   bool stalls();
   bool give_up();
-  bool digits_are_missed();
   void end_if_lost(const FrontStatus& status);
   void end_without_pairs();
   void grow();
