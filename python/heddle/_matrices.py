@@ -54,7 +54,7 @@ def generate(
     >>> heddle.generate("laplace3d", 5, 6, 7).shape
     (210, 210)
     """
-    if len(size) == 1 and isinstance(size[0], Sequence):
+    if len(size) == 1 and isinstance(size[0], (Sequence, np.ndarray)):
         size = tuple(size[0])
     sizes = [whole_number(each, "size") for each in size]
     return _as_scipy(_core.generate(name, sizes, density, seed))

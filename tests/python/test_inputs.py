@@ -316,6 +316,10 @@ def test_arrays_of_cupy_without_cuda_name_the_way_out(monkeypatch):
 def test_files_and_generated_matrices(tmp_path):
     A = heddle.generate("laplace2d", 7, 5)
     assert A.shape == (35, 35) and A.sum() == 2 * (7 + 5)
+    for size in ((7, 5), [7, 5], np.array([7, 5])):
+        assert abs(heddle.generate("laplace2d", size) - A).max() == 0
+    with pytest.raises(TypeError, match="^size is 7.5, not an integer$"):
+        heddle.generate("laplace2d", 7.5, 5)
     import scipy.io
 
     scipy.io.mmwrite(tmp_path / "A.mtx", A.tocoo())
