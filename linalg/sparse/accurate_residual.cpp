@@ -63,7 +63,7 @@ constexpr Index kColumns = 8;  // of X that a pass over a row takes
 template <Scalar T>
 using Sums = std::array<ScalarSum<Wide<T>>, kColumns>;
 
-/// sums_c += Σ_j M(row, j) X(j, first + c) for c < count.
+/// sums_c += Σ_j M(row, j) X(j, c) for each column c of X.
 template <Scalar T>
 void add_row(const CsrView<T, HostSpace>& M, Index row, ConstBlockView<T, HostSpace> X,
              Sums<T>& sums) {

@@ -53,7 +53,6 @@ def _certain_digits(value: float, bound: float) -> int:
     return min(max(math.floor(math.log10(abs(value) / bound)) + 1, 6), 12)
 
 
-
 @dataclass(frozen=True)
 class StateCopy:
     """A copy of a `State` that pickle or copy has made, with the attributes of the original."""

@@ -232,10 +232,14 @@ def _number_of_devices(devices: Any) -> int:
     return number
 
 
-def _refuse_unknown(extras: dict[str, Any], own: list[str], options: dict[str, Any]) -> None:
-    """`own`: the caller's arguments, `options`: their fields in the library."""
+def _refuse_unknown(
+    extras: dict[str, Any], options: dict[str, Any], names: dict[str, str]
+) -> None:
+    """Refuses keywords that are no options, and names a similar one. `options` and `names` are those
+    of `Options`."""
     keywords = _core.request_keywords()
-    known = own + [word for word in keywords if word not in options]
+    known = [names.get(field, field) for field in options]
+    known += [word for word in keywords if word not in options]
     for name in extras:
         if name in keywords:
             continue
@@ -284,7 +288,7 @@ class Options:
             fields = ", ".join(sorted(twice))
             own = ", ".join((names or {}).get(field, field) for field in sorted(twice))
             raise TypeError(f"{fields}: this function has an argument of its own for it: {own}")
-        _refuse_unknown(extras, [(names or {}).get(field, field) for field in options], options)
+        _refuse_unknown(extras, options, names or {})
         self.request: dict[str, Any] = {**options, **extras}
         # Residuals that are small enough where rounding ends a solve whose tolerance is 0.
         self.rounding = 0.0

@@ -27,8 +27,9 @@ class PencilInverse final : public LinearOperator<T, Ctx> {
   MultiVector<T, Space> work_;  // B X
 };
 
-/// ‖F x_j − θ_j x_j‖ in the norm of B, `theta` with a number per column of X. R and BR are scratch
-/// memory of any width, BR unused if B (null: the identity) is one.
+/// ‖F x_j − θ_j x_j‖ in the norm of B for each column x_j of X (n×k), `theta` of k numbers. R and
+/// BR are scratch memory of n rows and at least one column. `B` null: the identity, and BR is
+/// unused.
 template <Scalar T, class Ctx>
 std::vector<double> residuals_of_inverse(Ctx& context, PencilInverse<T, Ctx>& F,
                                          LinearOperator<T, Ctx>* B,

@@ -142,7 +142,7 @@ class NearestVerification {
   bool lacks_pairs(Index wanted) const { return std::ssize(best(wanted)) < wanted; }
 
   /// Whether rows differ much, and the error of a measured value may exceed 10⁻⁶ of it and the
-  /// tolerance. `excuses`: not where rounding alone limits the value.
+  /// tolerance. With `excuses`, values that rounding alone limits do not count.
   bool lacks_digits(bool excuses) const;
 
   /// The bound of the error of the measured value at this place.
