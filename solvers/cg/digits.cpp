@@ -24,8 +24,10 @@ constexpr double kRoundings = 100;
 template <Scalar T, class Ctx>
 LooseRows loose_rows_of(const LinearOperator<T, Ctx>& A, LooseRowsSearch& search) {
   if constexpr (std::same_as<typename Ctx::Space, HostSpace>) {
-    const CsrView<T, HostSpace>* const stored = A.stored();
-    if (stored != nullptr) return search.find(*stored, kWeakLink * *A.one_norm());
+    const DistributedCsrView<T, HostSpace>* const stored = A.stored();
+    if (stored != nullptr && !stored->is_distributed()) {
+      return search.find(stored->own, kWeakLink * *A.one_norm());
+    }
   }
   return {};
 }

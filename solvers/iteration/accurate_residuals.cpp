@@ -21,14 +21,15 @@ constexpr double kOfSums =
 /// The largest relative error of xᵀBx.
 constexpr double kTwoDigits = 0.01;
 
-template <Scalar T, class Ctx>
-constexpr bool kHasEntries = std::is_same_v<Ctx, HostContext> && !std::is_same_v<T, float>;
+/// Whether the entries of matrices of T are those of the given matrix, not rounded ones.
+template <Scalar T>
+constexpr bool kHasEntries = !std::is_same_v<T, float>;
 
 }  // namespace
 
 template <Scalar T, class Ctx>
 bool has_accurate_residuals(const EigenProblem<T, Ctx>& problem) {
-  if constexpr (kHasEntries<T, Ctx>) {
+  if constexpr (kHasEntries<T>) {
     return problem.A->stored() != nullptr &&
            (problem.B == nullptr || problem.B->stored() != nullptr);
   }
@@ -40,7 +41,7 @@ void accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
                         ConstBlockView<T, typename Ctx::Space> V,
                         ConstSmallView<double, HostSpace> theta,
                         BlockView<T, typename Ctx::Space> R) {
-  if constexpr (kHasEntries<T, Ctx>) {
+  if constexpr (kHasEntries<T>) {
     const std::span<const double> values(theta.data, static_cast<std::size_t>(theta.rows));
     accurate_residual<T>(context, *problem.A->stored(),
                          problem.B == nullptr ? nullptr : problem.B->stored(), V, values, R);

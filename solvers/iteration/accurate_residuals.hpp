@@ -15,13 +15,13 @@ struct RowSizes {
 /// How residuals are summed: in the working precision, or in twice that.
 enum class Residuals { rounded, accurate };
 
-/// Whether `accurate_residuals` has the entries of A and B: in host memory of this process, and in
-/// double precision. Entries in single precision are rounded ones of the given matrix.
+/// Whether `accurate_residuals` has the entries of A and B: stored, and in double precision.
+/// Entries in single precision are rounded ones of the given matrix.
 template <Scalar T, class Ctx>
 bool has_accurate_residuals(const EigenProblem<T, Ctx>& problem);
 
 /// R = A V − B V diag(theta) (n×b), summed in twice the precision and rounded once. Requires
-/// `has_accurate_residuals`.
+/// `has_accurate_residuals`. Processes that share the rows call it together.
 template <Scalar T, class Ctx>
 void accurate_residuals(Ctx& context, const EigenProblem<T, Ctx>& problem,
                         ConstBlockView<T, typename Ctx::Space> V,

@@ -72,10 +72,10 @@ void mark_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
                        [[maybe_unused]] BlockView<T, typename Ctx::Space> mask) {
   // The phases of complex entries leave no signs to tell such motions by.
   if constexpr (RealScalar<T> && std::is_same_v<typename Ctx::Space, HostSpace>) {
-    if (A.stored() == nullptr || A.row_range().local != A.row_range().global) return;
-    const Index n = A.stored()->rows;
+    if (A.stored() == nullptr || A.stored()->is_distributed()) return;
+    const Index n = A.stored()->own.rows;
     const auto limit = static_cast<Index>(most * static_cast<double>(n));
-    const RelativeEntries<T> entries(*A.stored(), scratch);
+    const RelativeEntries<T> entries(A.stored()->own, scratch);
     Index coupled = 0, last = -1;
     for (Index i = 0; i < n && coupled <= limit; ++i) {
       if (!entries.is_coupled(i)) continue;
@@ -94,10 +94,10 @@ void join_coupled_rows([[maybe_unused]] const LinearOperator<T, Ctx>& A,
                        [[maybe_unused]] BlockView<T, typename Ctx::Space> scratch,
                        [[maybe_unused]] BlockView<T, typename Ctx::Space> mask) {
   if constexpr (RealScalar<T> && std::is_same_v<typename Ctx::Space, HostSpace>) {
-    if (A.stored() == nullptr || A.row_range().local != A.row_range().global) return;
-    const RelativeEntries<T> entries(*A.stored(), scratch);
+    if (A.stored() == nullptr || A.stored()->is_distributed()) return;
+    const RelativeEntries<T> entries(A.stored()->own, scratch);
     std::vector<Index> joined;
-    for (Index i = 0; i < A.stored()->rows; ++i) {
+    for (Index i = 0; i < A.stored()->own.rows; ++i) {
       if (mask(i, 0) < kIn && entries.meets(i, mask)) joined.push_back(i);
     }
     for (const Index i : joined) mask(i, 0) = 1;

@@ -58,10 +58,9 @@ HostCsrMatrix<W> part_of(HostContext& host, const CsrView<W, HostSpace>& M,
 /// The matrix of an operator, if it is stored and this process has all rows. Without rows if not.
 template <Scalar T, class Ctx>
 CsrView<T, typename Ctx::Space> stored_matrix(const LinearOperator<T, Ctx>* op) {
-  const CsrView<T, typename Ctx::Space>* stored = op != nullptr ? op->stored() : nullptr;
-  if (stored == nullptr) return {};
-  if (op->row_range().local != op->row_range().global) return {};
-  return *stored;
+  const auto* stored = op != nullptr ? op->stored() : nullptr;
+  if (stored == nullptr || stored->is_distributed()) return {};
+  return stored->own;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/row_range.hpp>
 #include <heddle/linalg/data/views.hpp>
 #include <heddle/spmm/spmm.hpp>
@@ -42,9 +43,8 @@ class LinearOperator {
   /// values, and block CG from the Rayleigh quotients of its search directions.
   virtual std::optional<double> one_norm() const { return std::nullopt; }
 
-  /// A in the memory of the context, if it is stored and this process holds all of its rows. Null
-  /// otherwise.
-  virtual const CsrView<T, Space>* stored() const noexcept { return nullptr; }
+  /// A in the memory of the context, whose rows processes may share. Null if it is not stored.
+  virtual const DistributedCsrView<T, Space>* stored() const noexcept { return nullptr; }
 
   /// sums(i, 0) = Σ_j |A(i, j)| (sums rows×1). Returns false, and leaves `sums` as it is, if the
   /// entries are not available. With `terms` > 0, the sum of a row of m > terms entries counts

@@ -21,9 +21,7 @@ class SparseOperator final : public LinearOperator<T, Ctx> {
   SparseOperator(Ctx& context, DistributedCsrView<T, Space> A, const SpmmOptions& options = {});
 
   std::optional<double> one_norm() const override { return one_norm_; }
-  const CsrView<T, Space>* stored() const noexcept override {
-    return matrix_.is_distributed() ? nullptr : &matrix_.own;
-  }
+  const DistributedCsrView<T, Space>* stored() const noexcept override { return &matrix_; }
   /// The matrix. Throws `InvalidArgument` if processes share its rows.
   CsrView<T, Space> matrix() const { return matrix_.whole(); }
   /// The matrix, whose rows processes may share.

@@ -6,6 +6,7 @@
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
+#include <heddle/linalg/sparse/accurate_residual.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <support/gpus.hpp>
@@ -124,6 +125,33 @@ TEST_F(DistributedOnGpus, RandomRowsByNumber) {
   gpu().set_row_numbers(nullptr);
   EXPECT_EQ(mine.view()(0, 2), whole.view()(kRows - 1 - rows.first, 2));
   EXPECT_EQ(mine.view()(rows.local - 1, 0), whole.view()(kRows - rows.first - rows.local, 0));
+}
+
+/// Residuals in twice the precision are those of the rows on the host.
+TEST_F(DistributedOnGpus, AccurateResiduals) {
+  constexpr Index kColumns = 9;
+  const HostCsrMatrix<double> A = generate<double>(alone_, {"random_symmetric", {1003}});
+  const RowRanges ranges = uneven_rows(A.rows());
+  const RowRange rows = own(ranges);
+  auto D = scatter<double>(together_, A.view(), ranges, ranges);
+  RandomBlock<double> X(A.rows(), kColumns, kColumns, 1), R(A.rows(), kColumns, kColumns, 2);
+  const DistributedCsrView<double, HostSpace> of_A = A.view();
+  const std::vector<double> theta(kColumns, 3.7);
+  accurate_residual<double>(alone_, of_A, &of_A, X.view(), theta, R.view());
+  RandomBlock<double> mine(rows.local, kColumns, kColumns, 3);
+  const auto on_gpu = place(gpu(), std::move(D));
+  const DistributedCsrView<double, DeviceSpace> of_D = on_gpu.view();
+  MultiVector<double, DeviceSpace> part_of_X(gpu(), rows.local, kColumns);
+  MultiVector<double, DeviceSpace> there(gpu(), rows.local, kColumns);
+  send<double>(gpu(), part(X.view()), part_of_X.view());
+  accurate_residual<double>(gpu(), of_D, &of_D, std::as_const(part_of_X).view(), theta,
+                            there.view());
+  fetch<double>(gpu(), std::as_const(there).view(), mine.view());
+  for (Index i = 0; i < rows.local; ++i) {
+    for (Index j = 0; j < kColumns; ++j) {
+      EXPECT_DOUBLE_EQ(mine.view()(i, j), R.view()(rows.first + i, j)) << i << ", " << j;
+    }
+  }
 }
 
 /// Operations on a distributed matrix are those on the whole matrix.

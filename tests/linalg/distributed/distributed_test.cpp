@@ -12,6 +12,7 @@
 #include <heddle/linalg/distributed/scatter.hpp>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/orthogonal/orthogonalize.hpp>
+#include <heddle/linalg/sparse/accurate_residual.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <support/processes.hpp>
@@ -330,6 +331,32 @@ TEST_F(Distributed, Matrices) {
     const double scaled = norm_1(alone_, convert<float>(alone_, A.view()).view());
     EXPECT_NEAR(norm_1(together_, convert<float>(together_, D.view()).view()), scaled,
                 tolerance<double>(scaled, 100));
+  }
+}
+
+/// Residuals with cancellation, in twice the precision, as on one process.
+TEST_F(Distributed, AccurateResiduals) {
+  constexpr Index kColumns = 9;
+  for (const GallerySpec& spec :
+       {GallerySpec{"laplace2d", {30, 31}}, GallerySpec{"random_symmetric", {kRows}}}) {
+    const HostCsrMatrix<double> A = generate<double>(alone_, spec);
+    const RowRanges ranges = uneven_rows(A.rows());
+    const RowRange rows = own(ranges);
+    const auto D = scatter<double>(together_, A.view(), ranges, ranges);
+    const DistributedCsrView<double, HostSpace> of_A = A.view(), of_D = D.view();
+    RandomBlock<double> X(A.rows(), kColumns, kColumns + 1, 1), R(A.rows(), kColumns, kColumns, 2);
+    RandomBlock<double> mine(rows.local, kColumns, kColumns + 2, 3);
+    const std::vector<double> theta(kColumns, 3.7);
+    for (const bool pencil : {false, true}) {
+      accurate_residual<double>(alone_, of_A, pencil ? &of_A : nullptr, X.view(), theta, R.view());
+      accurate_residual<double>(together_, of_D, pencil ? &of_D : nullptr, part<double>(X.view()),
+                                theta, mine.view());
+      for (Index i = 0; i < rows.local; ++i) {
+        for (Index j = 0; j < kColumns; ++j) {
+          EXPECT_DOUBLE_EQ(mine.view()(i, j), R.view()(rows.first + i, j)) << i << ", " << j;
+        }
+      }
+    }
   }
 }
 

@@ -99,7 +99,7 @@ class AccurateResidual : public testing::Test {
   void expect_exact(bool pencil, int threads) {
     HostContext context(threads);
     const HostCsrMatrix<T> A = csr(A_), B = csr(B_);
-    const CsrView<T, HostSpace> of_B = B.view();
+    const DistributedCsrView<T, HostSpace> of_B = B.view();
     MultiVector<T, HostSpace> X(context, kRows, kColumns), R(context, kRows, kColumns);
     for (Index i = 0; i < kRows; ++i) {
       for (Index c = 0; c < kColumns; ++c) X.view()(i, c) = scalar_of<T>(x(i, c));
