@@ -86,7 +86,7 @@ struct BlockEntries {
   Index ld = 0;
 };
 
-/// Rows of A, or of the identity, and the blocks that their columns are multiplied by.
+/// The rows of A, or of the identity, that this process holds, and the rows of X that they need.
 template <Scalar T, class Space>
 struct AccurateRows {
   bool identity = false;
@@ -118,7 +118,7 @@ struct AccurateRows {
     }
   }
 
-  /// The number of rows with entries in remote columns above `row`.
+  /// The number of rows of `remote` that belong to rows before `row`.
   HEDDLE_ON_BOTH Index remote_place(Index row) const {
     Index begin = 0, end = remote.rows;
     while (begin < end) {
@@ -139,7 +139,7 @@ struct AccurateResidual {
   AccurateRows<T, Space> A;
   AccurateRows<T, Space> B;
 
-  /// r[c] = entry (row, first + c) for c < count ≤ most.
+  /// r[c] = entry (row, first + c) of the residual for c < count, with count ≤ most.
   template <Index most>
   HEDDLE_ON_BOTH void row(Index row, Index first, Index count, const double* theta, T* r) const {
     ScalarSum<T> of_A[most], of_B[most];
