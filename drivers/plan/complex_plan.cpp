@@ -10,6 +10,8 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/factor/factor_costs.hpp>
+#include <heddle/solvers/preconditioners/table.hpp>
+#include <string>
 #include <utility>
 
 namespace heddle::detail {
@@ -49,10 +51,13 @@ void check_for_complex(const ProblemOf<M, X>& problem, const Request& request) {
 
 void check_preconditioner(const PreconditionerPlan& plan) {
   if (plan.kind == nullptr || plan.kind->takes_complex()) return;
+  std::string others;
+  for (const std::string_view name : preconditioner_table().names()) {
+    if (preconditioner_table().get(name).takes_complex()) others += fmt::format("{}, ", name);
+  }
   throw RequestError("preconditioner.type",
-                     fmt::format(": {} takes real matrices only; jacobi, chebyshev and none take "
-                                 "complex ones",
-                                 plan.kind->name));
+                     fmt::format(": {} takes real matrices only; complex ones go with {}none",
+                                 plan.kind->name, others));
 }
 
 namespace {

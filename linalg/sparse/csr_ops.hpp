@@ -115,6 +115,10 @@ DistributedCsr<U, DeviceSpace> convert(CudaContext& context, DistributedCsrView<
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> transpose(CudaContext& context, CsrView<T, DeviceSpace> A);
 
+/// Aᴴ, as `adjoint` of csr_algorithms.hpp. Otherwise as `transpose`.
+template <Scalar T>
+CsrMatrix<T, DeviceSpace> adjoint(CudaContext& context, CsrView<T, DeviceSpace> A);
+
 template <Scalar T>
 void scale_symmetrically(CudaContext& context, const Buffer<T, DeviceSpace>& d,
                          CsrMatrix<T, DeviceSpace>& A);

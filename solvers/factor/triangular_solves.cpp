@@ -6,15 +6,16 @@
 namespace heddle::detail {
 namespace {
 
+/// The plan for L⁻ᴴ.
 template <Scalar T, class Ctx>
-TriangularPlan<T, Ctx> plan_transposed(Ctx& context, CsrView<T, HostSpace> L) {
+TriangularPlan<T, Ctx> plan_adjoint(Ctx& context, CsrView<T, HostSpace> L) {
   HostContext host;
   return {context, adjoint(host, L).view(), Triangle::upper};
 }
 
 template <Scalar T>
-TriangularPlan<T, CudaContext> plan_transposed(CudaContext& context, CsrView<T, DeviceSpace> L) {
-  return {context, transpose(context, L).view(), Triangle::upper};
+TriangularPlan<T, CudaContext> plan_adjoint(CudaContext& context, CsrView<T, DeviceSpace> L) {
+  return {context, adjoint(context, L).view(), Triangle::upper};
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ TriangularPlan<T, CudaContext> plan_transposed(CudaContext& context, CsrView<T, 
 template <Scalar T, class Ctx>
 template <class From>
 TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, From> L)
-    : lower_(context, L, Triangle::lower), upper_(plan_transposed<T>(context, L)) {}
+    : lower_(context, L, Triangle::lower), upper_(plan_adjoint<T>(context, L)) {}
 
 template <Scalar T, class Ctx>
 TriangularSolves<T, Ctx>::TriangularSolves(Ctx& context, CsrView<T, HostSpace> L,
@@ -46,7 +47,7 @@ HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #define HEDDLE_INSTANTIATE(T)                                               \
   template TriangularSolves<T, CudaContext>::TriangularSolves(CudaContext&, \
                                                               CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 #endif
 

@@ -96,7 +96,7 @@ def preconditioners(kind, complex):
     if kind == "least_squares":
         return ["none", "jacobi"]
     if complex:
-        return ["none", "jacobi", "chebyshev"]
+        return ["none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky"]
     return ["none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky", "multigrid"]
 
 

@@ -55,7 +55,8 @@ TEST_F(ComplexOnGpu, BothEndsByEachMethod) {
 }
 
 TEST_F(ComplexOnGpu, EachPreconditioner) {
-  for (const char* const type : {"none", "jacobi", "chebyshev"}) {
+  for (const char* const type :
+       {"none", "jacobi", "block_jacobi", "chebyshev", "incomplete_cholesky"}) {
     SCOPED_TRACE(type);
     Request request{.method = Method::lobpcg, .nev = 4};
     request.preconditioner.type = type;

@@ -41,7 +41,7 @@ void BlockJacobiPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class BlockJacobiPreconditioner<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(Ctx)                                              \

@@ -43,9 +43,8 @@ PreconditionerKind block_jacobi_kind() {
           },
       .estimate_bytes = estimate_bytes,
       .maker = {
-          []<RealScalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
-                                      const PreconditionerOptions& options,
-                                      const SpmmOptions& spmm) {
+          []<Scalar T, class Ctx>(Ctx& context, DistributedCsrView<T, typename Ctx::Space> A,
+                                  const PreconditionerOptions& options, const SpmmOptions& spmm) {
             return std::make_unique<BlockJacobiPreconditioner<T, Ctx>>(context, A,
                                                                        block_size(options), spmm);
           },

@@ -67,11 +67,11 @@ BlockJacobiSetup<T, DeviceSpace> prepare_block_jacobi(CudaContext& context,
 #define HEDDLE_INSTANTIATE_FOR(T, U, Ctx)                        \
   template BlockJacobiSetup<T, Ctx::Space> prepare_block_jacobi( \
       Ctx&, DistributedCsrView<U, Ctx::Space>, Index);
-#define HEDDLE_INSTANTIATE(Ctx)              \
-  HEDDLE_INSTANTIATE_FOR(float, float, Ctx)  \
-  HEDDLE_INSTANTIATE_FOR(float, double, Ctx) \
-  HEDDLE_INSTANTIATE_FOR(double, double, Ctx)
+#define HEDDLE_INSTANTIATE(Ctx) HEDDLE_INSTANTIATE_FOR(float, double, Ctx)
 HEDDLE_FOR_EACH_ROUNDING(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+#define HEDDLE_INSTANTIATE(T, Ctx) HEDDLE_INSTANTIATE_FOR(T, T, Ctx)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 #undef HEDDLE_INSTANTIATE_FOR
 

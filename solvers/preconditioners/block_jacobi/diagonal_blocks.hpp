@@ -12,8 +12,8 @@ template <Scalar T>
 std::vector<Index> runs_of_equal_rows(CsrView<T, HostSpace> A, Index max_rows);
 
 /// The block-diagonal matrix of the inverses of A's diagonal blocks. Block k consists of the rows
-/// begins[k] … begins[k + 1] − 1. The result is exactly symmetric, and positive definite: a block
-/// without a Cholesky factor is replaced by its diagonal, with the replacements of
+/// begins[k] … begins[k + 1] − 1. The result is Hermitian to the bit, and positive definite: a
+/// block without a Cholesky factor is replaced by its diagonal, with the replacements of
 /// `inverse_diagonal`. A is on the host and square.
 template <Scalar T>
 HostCsrMatrix<T> inverse_diagonal_blocks(HostContext& context, CsrView<T, HostSpace> A,

@@ -12,14 +12,15 @@ namespace heddle::detail::cuda {
 ///
 /// One launch, one warp per row. A warp computes the entries of its row in the order of their
 /// columns, and waits for the row of an entry just before it needs it. l_ij = (â_ij − Σ_k l_ik
-/// l_jk)/l_jj: the lanes take the entries of row j cyclically, look up their columns in row i, and
-/// add their sums as a binary tree. In the order of levels a row depends on earlier rows only, and
-/// blocks take rows in that order, so that what a row waits for is on the device already.
+/// conj(l_jk))/l_jj: the lanes take the entries of row j cyclically, look up their columns in row
+/// i, and add their sums as a binary tree. In the order of levels a row depends on earlier rows
+/// only, and blocks take rows in that order, so that what a row waits for is on the device already.
 ///
 /// Reads row j once per entry (i, j), mostly through L2. Takes at least as long as there are levels
 /// times the way of a row from one multiprocessor to another. Deterministic: flags decide when a
 /// sum is computed, never in which order.
-bool factor_in_place(CudaContext& context, CsrMatrix<double, DeviceSpace>& L,
+template <WideScalar W>
+bool factor_in_place(CudaContext& context, CsrMatrix<W, DeviceSpace>& L,
                      const Buffer<std::int32_t, DeviceSpace>& rows, double shift, RowFlags& flags);
 
 }  // namespace heddle::detail::cuda

@@ -9,7 +9,7 @@
 
 namespace heddle {
 namespace detail {
-/// Applies L⁻ᵀL⁻¹ in one of the two ways.
+/// Applies L⁻ᴴL⁻¹ in one of the two ways.
 template <Scalar T, class Ctx>
 class FactorSolves {
  public:
@@ -84,7 +84,7 @@ void IncompleteCholeskyPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBl
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IncompleteCholeskyPreconditioner<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(Ctx)                                                            \

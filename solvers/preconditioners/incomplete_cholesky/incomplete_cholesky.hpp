@@ -12,15 +12,15 @@ class FactorSolves;
 
 }  // namespace detail
 
-/// The ways of applying L⁻ᵀL⁻¹ for an incomplete Cholesky factor L.
+/// The ways of applying L⁻ᴴL⁻¹ for an incomplete Cholesky factor L.
 enum class TriangularSolve {
   automatic,        ///< level_scheduled, because sweeps do not suit every matrix
   level_scheduled,  ///< exact substitution. Rows that do not depend on each other run in parallel.
   iterated,         ///< up to four Jacobi sweeps per triangle, as long as corrections shrink
 };
 
-/// Y = L⁻ᵀ L⁻¹ X with L Lᵀ ≈ A the incomplete Cholesky factorisation without fill, IC(0). It is
-/// positive definite for every symmetric A: where a pivot is not positive, A + σ diag(A) is
+/// Y = L⁻ᴴ L⁻¹ X with L Lᴴ ≈ A the incomplete Cholesky factorisation without fill, IC(0). It is
+/// positive definite for every Hermitian A: where a pivot is not positive, A + σ diag(A) is
 /// factored with the first of σ = 10⁻³, 2·10⁻³, 4·10⁻³, … for which all pivots are positive.
 ///
 /// Iterated triangular solves are a positive definite preconditioner, too. They are nearly as good

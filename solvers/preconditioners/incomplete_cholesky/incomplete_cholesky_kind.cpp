@@ -50,17 +50,16 @@ PreconditionerKind incomplete_cholesky_kind() {
       .any_row_order = true,
       .describe_options = describe,
       .estimate_bytes = estimate_bytes,
-      .maker = {
-          []<RealScalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
-                                      const PreconditionerOptions& options, const SpmmOptions&) {
-            return std::make_unique<IncompleteCholeskyPreconditioner<T, Ctx>>(
-                context, A, triangular_solve(options));
-          },
-          []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
-                        const PreconditionerOptions& options, const SpmmOptions&) {
-            return std::make_unique<IncompleteCholeskyPreconditioner<float, Ctx>>(
-                context, A, triangular_solve(options));
-          }},
+      .maker = {[]<Scalar T, class Ctx>(Ctx& context, CsrView<T, typename Ctx::Space> A,
+                                        const PreconditionerOptions& options, const SpmmOptions&) {
+                  return std::make_unique<IncompleteCholeskyPreconditioner<T, Ctx>>(
+                      context, A, triangular_solve(options));
+                },
+                []<class Ctx>(Ctx& context, CsrView<double, typename Ctx::Space> A,
+                              const PreconditionerOptions& options, const SpmmOptions&) {
+                  return std::make_unique<IncompleteCholeskyPreconditioner<float, Ctx>>(
+                      context, A, triangular_solve(options));
+                }},
   };
 }
 

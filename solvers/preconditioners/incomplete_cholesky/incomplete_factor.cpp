@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <utility>
@@ -10,20 +11,22 @@ namespace {
 
 /// The lower triangle of S A S for S = diag(scale), in double. The diagonal entry, 1, ends each
 /// row.
+template <WideScalar W>
 struct ScaledTriangle {
   std::vector<std::int64_t> offsets{0};
   std::vector<std::int32_t> columns;
-  std::vector<double> values;
+  std::vector<W> values;
 
   std::int64_t begin(Index i) const { return offsets[static_cast<std::size_t>(i)]; }
   std::int64_t diagonal(Index i) const { return offsets[static_cast<std::size_t>(i) + 1] - 1; }
   Index column(std::int64_t e) const { return columns[static_cast<std::size_t>(e)]; }
-  double& value(std::int64_t e) { return values[static_cast<std::size_t>(e)]; }
+  W& value(std::int64_t e) { return values[static_cast<std::size_t>(e)]; }
 };
 
 template <Scalar T>
-ScaledTriangle scaled_triangle(const CsrView<T, HostSpace>& A, const std::vector<double>& scale) {
-  ScaledTriangle L;
+ScaledTriangle<Wide<T>> scaled_triangle(const CsrView<T, HostSpace>& A,
+                                        const std::vector<double>& scale) {
+  ScaledTriangle<Wide<T>> L;
   L.offsets.reserve(static_cast<std::size_t>(A.rows) + 1);
   L.columns.reserve(static_cast<std::size_t>(A.nnz / 2 + A.rows));
   L.values.reserve(L.columns.capacity());
@@ -31,7 +34,7 @@ ScaledTriangle scaled_triangle(const CsrView<T, HostSpace>& A, const std::vector
     for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1] && A.columns[e] < i; ++e) {
       const auto j = static_cast<std::size_t>(A.columns[e]);
       L.columns.push_back(A.columns[e]);
-      L.values.push_back(scale[static_cast<std::size_t>(i)] * static_cast<double>(A.values[e]) *
+      L.values.push_back(scale[static_cast<std::size_t>(i)] * static_cast<Wide<T>>(A.values[e]) *
                          scale[j]);
     }
     L.columns.push_back(static_cast<std::int32_t>(i));
@@ -41,14 +44,15 @@ ScaledTriangle scaled_triangle(const CsrView<T, HostSpace>& A, const std::vector
   return L;
 }
 
-/// Σ_{k<j} l_ik l_jk over the columns k that both rows store.
-double row_product(ScaledTriangle& L, Index i, Index j) {
-  double sum = 0;
+/// Σ_{k<j} l_ik conj(l_jk) over the columns k that both rows store.
+template <WideScalar W>
+W row_product(ScaledTriangle<W>& L, Index i, Index j) {
+  W sum = 0;
   std::int64_t p = L.begin(i);
   std::int64_t q = L.begin(j);
   while (q < L.diagonal(j) && L.column(p) < j) {
     if (L.column(p) == L.column(q)) {
-      sum += L.value(p++) * L.value(q++);
+      sum += product(L.value(p++), conjugate(L.value(q++)));
     } else if (L.column(p) < L.column(q)) {
       ++p;
     } else {
@@ -60,15 +64,16 @@ double row_product(ScaledTriangle& L, Index i, Index j) {
 
 /// Replaces L, the lower triangle of Â = S A S, by the factor of Â + shift·I, row by row. Returns
 /// false at the first pivot that is not acceptable.
-bool factor(ScaledTriangle& L, double shift) {
+template <WideScalar W>
+bool factor(ScaledTriangle<W>& L, double shift) {
   const Index n = static_cast<Index>(L.offsets.size()) - 1;
   for (Index i = 0; i < n; ++i) {
     double pivot = 1 + shift;
     for (std::int64_t e = L.begin(i); e < L.diagonal(i); ++e) {
       const Index j = L.column(e);
-      const double l = (L.value(e) - row_product(L, i, j)) / L.value(L.diagonal(j));
+      const W l = (L.value(e) - row_product(L, i, j)) / real_part(L.value(L.diagonal(j)));
       L.value(e) = l;
-      pivot -= l * l;
+      pivot -= squared(l);
     }
     if (!(pivot > kSmallestPivot)) return false;
     L.value(L.diagonal(i)) = std::sqrt(pivot);
@@ -77,8 +82,9 @@ bool factor(ScaledTriangle& L, double shift) {
 }
 
 /// L ← I.
-void keep_diagonal(ScaledTriangle& L) {
-  std::fill(L.values.begin(), L.values.end(), 0.0);
+template <WideScalar W>
+void keep_diagonal(ScaledTriangle<W>& L) {
+  std::fill(L.values.begin(), L.values.end(), W{});
   for (std::size_t i = 1; i < L.offsets.size(); ++i) L.value(L.offsets[i] - 1) = 1;
 }
 
@@ -89,10 +95,10 @@ IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpa
   const Buffer<T, HostSpace> inverse = inverse_diagonal<T>(context, A);
   std::vector<double> scale(inverse.size());
   for (std::size_t i = 0; i < scale.size(); ++i) {
-    scale[i] = std::sqrt(static_cast<double>(inverse[i]));
+    scale[i] = std::sqrt(static_cast<double>(real_part(inverse[i])));
   }
-  ScaledTriangle L = scaled_triangle(A, scale);
-  const std::vector<double> values = std::move(L.values);
+  ScaledTriangle<Wide<T>> L = scaled_triangle(A, scale);
+  const std::vector<Wide<T>> values = std::move(L.values);
   IncompleteFactor<T> result;
   const bool found = find_shift(result, [&](double shift) {
     L.values = values;
@@ -110,7 +116,9 @@ IncompleteFactor<T> incomplete_cholesky(HostContext& context, CsrView<T, HostSpa
   return result;
 }
 
-template IncompleteFactor<float> incomplete_cholesky(HostContext&, CsrView<float, HostSpace>);
-template IncompleteFactor<double> incomplete_cholesky(HostContext&, CsrView<double, HostSpace>);
+#define HEDDLE_INSTANTIATE(T) \
+  template IncompleteFactor<T> incomplete_cholesky(HostContext&, CsrView<T, HostSpace>);
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -13,7 +13,7 @@ struct IncompleteFactor {
   int attempts = 0;       ///< number of shifts tried, the last one with success
 };
 
-/// IC(0): L Lᵀ ≈ A + σ diag|A|. L has entries only where the lower triangle of A stores entries,
+/// IC(0): L Lᴴ ≈ A + σ diag|A|. L has entries only where the lower triangle of A stores entries,
 /// and is computed in double. σ is 0 if all pivots are then positive, else the first of 10⁻³,
 /// 2·10⁻³, 4·10⁻³, … for which all pivots are positive. If A contains numbers that are not finite,
 /// L = diag|A|^(1/2). Diagonal entries are replaced as in `inverse_diagonal`. Throws

@@ -8,6 +8,7 @@
 #include <heddle/solvers/preconditioners/incomplete_cholesky/incomplete_factor.hpp>
 #include <heddle/solvers/preconditioners/inverse_diagonal.hpp>
 #include <heddle/solvers/preconditioners/rounded.hpp>
+#include <heddle/spmm/kernels/cuda/lanes.cuh>
 #include <heddle/spmm/triangular/row_levels.hpp>
 #include <optional>
 #include <utility>
@@ -18,7 +19,7 @@ namespace {
 template <class T>
 __global__ void roots_kernel(Index count, const T* numbers, double* roots) {
   for (Index i = thread_index(); i < count; i += thread_count()) {
-    roots[i] = sqrt(static_cast<double>(numbers[i]));
+    roots[i] = sqrt(static_cast<double>(real_part(numbers[i])));
   }
 }
 
@@ -47,38 +48,42 @@ __global__ void lower_lengths_kernel(CsrView<T, DeviceSpace> A, std::int64_t* le
 template <class T>
 __global__ void scaled_triangle_kernel(CsrView<T, DeviceSpace> A, const double* scale,
                                        const std::int64_t* offsets, std::int32_t* columns,
-                                       double* values) {
+                                       Wide<T>* values) {
   for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
     const std::int64_t diagonal = offsets[i + 1] - 1;
     const std::int64_t ahead = A.row_offsets[i] - offsets[i];
     for (std::int64_t e = offsets[i] + lane_index(); e < diagonal; e += kWarp) {
       const std::int32_t j = A.columns[e + ahead];
       columns[e] = j;
-      values[e] = scale[i] * static_cast<double>(A.values[e + ahead]) * scale[j];
+      values[e] = cuda::by_parts(A.values[e + ahead], [&](auto part) {
+        return scale[i] * static_cast<double>(part) * scale[j];
+      });
     }
     if (lane_index() == 0) {
       columns[diagonal] = static_cast<std::int32_t>(i);
-      values[diagonal] = 1;
+      values[diagonal] = Wide<T>(1);
     }
   }
 }
 
 /// L ← I. One warp per row.
-__global__ void keep_diagonal_kernel(Index rows, const std::int64_t* offsets, double* values) {
+template <class W>
+__global__ void keep_diagonal_kernel(Index rows, const std::int64_t* offsets, W* values) {
   for (Index i = thread_index() / kWarp; i < rows; i += thread_count() / kWarp) {
     const std::int64_t diagonal = offsets[i + 1] - 1;
     for (std::int64_t e = offsets[i] + lane_index(); e <= diagonal; e += kWarp) {
-      values[e] = e == diagonal ? 1 : 0;
+      values[e] = W(e == diagonal ? 1 : 0);
     }
   }
 }
 
 /// L ← S⁻¹ L. One warp per row.
+template <class W>
 __global__ void unscale_kernel(Index rows, const std::int64_t* offsets, const double* scale,
-                               double* values) {
+                               W* values) {
   for (Index i = thread_index() / kWarp; i < rows; i += thread_count() / kWarp) {
     for (std::int64_t e = offsets[i] + lane_index(); e < offsets[i + 1]; e += kWarp) {
-      values[e] /= scale[i];
+      values[e] = cuda::by_parts(values[e], [&](auto part) { return part / scale[i]; });
     }
   }
 }
@@ -96,14 +101,14 @@ Buffer<double, DeviceSpace> scale_of(CudaContext& context, const CsrView<T, Devi
 
 /// A matrix for the lower triangle of A. Its offsets are set, its entries are not.
 template <class T>
-CsrMatrix<double, DeviceSpace> lower_triangle(CudaContext& context,
-                                              const CsrView<T, DeviceSpace>& A) {
+CsrMatrix<Wide<T>, DeviceSpace> lower_triangle(CudaContext& context,
+                                               const CsrView<T, DeviceSpace>& A) {
   Buffer<std::int64_t, DeviceSpace> offsets(context, static_cast<std::size_t>(A.rows + 1));
   lower_lengths_kernel<<<grid_for(context, (A.rows + 1) * kWarp), kThreads, 0, context.stream()>>>(
       A, offsets.data());
   check_launch();
   const Index nnz = exclusive_sum(context, offsets.data(), A.rows + 1);
-  CsrMatrix<double, DeviceSpace> L(context, A.rows, A.cols, nnz);
+  CsrMatrix<Wide<T>, DeviceSpace> L(context, A.rows, A.cols, nnz);
   check(cudaMemcpyAsync(L.row_offsets(), offsets.data(), offsets.size() * sizeof(std::int64_t),
                         cudaMemcpyDeviceToDevice, context.stream()));
   return L;
@@ -115,7 +120,7 @@ template <Scalar T>
 IncompleteFactor<T, DeviceSpace> incomplete_cholesky(CudaContext& context,
                                                      CsrView<T, DeviceSpace> A) {
   const Buffer<double, DeviceSpace> scale = scale_of(context, A);
-  CsrMatrix<double, DeviceSpace> L = lower_triangle(context, A);
+  CsrMatrix<Wide<T>, DeviceSpace> L = lower_triangle(context, A);
   const unsigned grid = grid_for(context, A.rows * kWarp);
   const auto restart = [&] {
     scaled_triangle_kernel<<<grid, kThreads, 0, context.stream()>>>(
@@ -151,7 +156,7 @@ IncompleteFactor<T, DeviceSpace> incomplete_cholesky(CudaContext& context,
 #define HEDDLE_INSTANTIATE(T)                                                 \
   template IncompleteFactor<T, DeviceSpace> incomplete_cholesky(CudaContext&, \
                                                                 CsrView<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

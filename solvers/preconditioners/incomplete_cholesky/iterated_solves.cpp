@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/packet.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
@@ -15,7 +16,7 @@ IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, CsrView<T, Space> L)
 template <Scalar T, class Ctx>
 IteratedSolves<T, Ctx>::IteratedSolves(Ctx& context, JacobiSplit<T, Space> split)
     : inverse_diagonal_(std::move(split.inverse_diagonal)),
-      upper_(scale_rows_of(context, inverse_diagonal_, transpose(context, split.N.view()))),
+      upper_(scale_rows_of(context, inverse_diagonal_, adjoint(context, split.N.view()))),
       lower_(scale_rows_of(context, inverse_diagonal_, std::move(split.N))),
       lower_plan_(context, lower_.view()),
       upper_plan_(context, upper_.view()),
@@ -59,7 +60,7 @@ void IteratedSolves<T, Ctx>::solve(Ctx& context, ConstBlockView<T, Space> X,
     }
   }
   iterate(context, lower_plan_, X, Y);  // Y ← K X
-  iterate(context, upper_plan_, Y, Y);  // Y ← Kᵀ Y
+  iterate(context, upper_plan_, Y, Y);  // Y ← Kᴴ Y
 }
 
 /// Y ← D⁻¹X, then in each sweep Y ← D⁻¹X − D⁻¹N Y. `plan` multiplies by D⁻¹N.
@@ -81,7 +82,7 @@ void IteratedSolves<T, Ctx>::iterate(Ctx& context, const SpmmPlan<T, Ctx>& plan,
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class IteratedSolves<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

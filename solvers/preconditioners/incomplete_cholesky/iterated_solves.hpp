@@ -6,9 +6,9 @@
 
 namespace heddle::detail {
 
-/// Y = KᵀK X with K ≈ L⁻¹. With L = D + N, K x is the result of some Jacobi sweeps
-/// y ← D⁻¹(x − N y) from y = D⁻¹x. Products with N and Nᵀ take the place of substitution, which has
-/// to wait for earlier rows. KᵀK is positive definite for every number of sweeps, because K is
+/// Y = KᴴK X with K ≈ L⁻¹. With L = D + N, K x is the result of some Jacobi sweeps
+/// y ← D⁻¹(x − N y) from y = D⁻¹x. Products with N and Nᴴ take the place of substitution, which has
+/// to wait for earlier rows. KᴴK is positive definite for every number of sweeps, because K is
 /// triangular with diagonal D⁻¹. The corrections (−D⁻¹N)ᵏD⁻¹x vanish from some k on, but may grow
 /// before. Therefore the number of sweeps is the largest, up to `kMaxSweeps`, for which the
 /// corrections of random vectors shrink from sweep to sweep. Source: Anzt, Chow, Dongarra, Euro-Par
@@ -24,7 +24,7 @@ class IteratedSolves {
   /// afterwards.
   IteratedSolves(Ctx& context, CsrView<T, Space> L);
 
-  /// Y = KᵀK X. X and Y are n×b and must not overlap. Allocates when b is larger than before.
+  /// Y = KᴴK X. X and Y are n×b and must not overlap. Allocates when b is larger than before.
   void solve(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y);
 
   int sweeps() const noexcept { return sweeps_; }
@@ -36,7 +36,7 @@ class IteratedSolves {
                BlockView<T, Space> Y);
 
   Buffer<T, Space> inverse_diagonal_;
-  CsrMatrix<T, Space> upper_;  // D⁻¹Nᵀ
+  CsrMatrix<T, Space> upper_;  // D⁻¹Nᴴ
   CsrMatrix<T, Space> lower_;  // D⁻¹N
   SpmmPlan<T, Ctx> lower_plan_;
   SpmmPlan<T, Ctx> upper_plan_;

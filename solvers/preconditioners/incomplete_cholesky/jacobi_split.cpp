@@ -15,7 +15,7 @@ JacobiSplit<T, HostSpace> jacobi_split(HostContext& context, CsrView<T, HostSpac
     N.row_offsets()[i] = target;
     std::copy_n(L.columns + L.row_offsets[i], count, N.columns() + target);
     std::copy_n(L.values + L.row_offsets[i], count, N.values() + target);
-    split.inverse_diagonal[static_cast<std::size_t>(i)] = 1 / L.values[L.row_offsets[i + 1] - 1];
+    split.inverse_diagonal[static_cast<std::size_t>(i)] = T{1} / L.values[L.row_offsets[i + 1] - 1];
   }
   N.row_offsets()[L.rows] = L.nnz - L.rows;
   return split;
@@ -26,7 +26,7 @@ HostCsrMatrix<T> scale_rows_of(HostContext&, const Buffer<T, HostSpace>& d, Host
   const CsrView<T, HostSpace> view = N.view();
   for (Index i = 0; i < view.rows; ++i) {
     for (std::int64_t e = view.row_offsets[i]; e < view.row_offsets[i + 1]; ++e) {
-      N.values()[e] *= d[static_cast<std::size_t>(i)];
+      N.values()[e] = product(N.values()[e], d[static_cast<std::size_t>(i)]);
     }
   }
   return N;
@@ -36,7 +36,7 @@ HostCsrMatrix<T> scale_rows_of(HostContext&, const Buffer<T, HostSpace>& d, Host
   template JacobiSplit<T, HostSpace> jacobi_split(HostContext&, CsrView<T, HostSpace>); \
   template HostCsrMatrix<T> scale_rows_of(HostContext&, const Buffer<T, HostSpace>&,    \
                                           HostCsrMatrix<T>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

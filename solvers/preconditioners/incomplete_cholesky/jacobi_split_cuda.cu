@@ -18,7 +18,7 @@ __global__ void split_kernel(CsrView<T, DeviceSpace> L, std::int64_t* offsets,
       columns[e - i] = L.columns[e];
       values[e - i] = L.values[e];
     }
-    if (lane_index() == 0) inverse_diagonal[i] = 1 / L.values[diagonal];
+    if (lane_index() == 0) inverse_diagonal[i] = reciprocal(L.values[diagonal]);
   }
 }
 
@@ -27,7 +27,7 @@ template <class T>
 __global__ void scale_rows_kernel(Index rows, const std::int64_t* offsets, const T* d, T* values) {
   for (Index i = thread_index() / kWarp; i < rows; i += thread_count() / kWarp) {
     for (std::int64_t e = offsets[i] + lane_index(); e < offsets[i + 1]; e += kWarp) {
-      values[e] *= d[i];
+      values[e] = product(values[e], d[i]);
     }
   }
 }
@@ -58,7 +58,7 @@ CsrMatrix<T, DeviceSpace> scale_rows_of(CudaContext& context, const Buffer<T, De
   template JacobiSplit<T, DeviceSpace> jacobi_split(CudaContext&, CsrView<T, DeviceSpace>);     \
   template CsrMatrix<T, DeviceSpace> scale_rows_of(CudaContext&, const Buffer<T, DeviceSpace>&, \
                                                    CsrMatrix<T, DeviceSpace>);
-HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail
