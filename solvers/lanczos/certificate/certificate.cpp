@@ -32,6 +32,10 @@ constexpr double kSolvesOfTest = 5;
 /// The part of a gap that is counted. Its end may be an eigenvalue.
 constexpr double kPartOfGap = 0.9;
 
+/// What the reason says of a solve whose pairs could not be proven.
+constexpr const char* kUncertain =
+    "; the eigenvalues up to the last one could not be counted with certainty";
+
 /// Pairs beyond the wanted ones that are computed rather than a nearer place sought.
 constexpr Index kFurtherPairs = 32;
 
@@ -76,6 +80,8 @@ class Certificate {
     Index eigenvalues = 0;
   };
 
+  /// The number of pairs that are computed where that replaces further counts.
+  Index few() const { return options_.nev + std::max(options_.nev, kFurtherPairs); }
   double norm_B() const { return problem_.B == nullptr ? 1 : problem_.B->one_norm().value_or(1); }
   bool wanted();
   bool meets_stiff_rows() const;
@@ -88,6 +94,7 @@ class Certificate {
   bool raise_bounds(const Counted& counted);
   Counted with_fewer(Counted counted);
   void find_missing(const Counted& behind, Index missing);
+  Index missing_among(const Result& computed) const;
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
 
@@ -192,7 +199,7 @@ void Certificate<T, Ctx>::prove() {
   if (const std::optional<CountingPlace> gap = places.gap()) wide = count_at(*gap);
   if (proven_by(wide)) return;
   std::optional<Counted> behind;
-  for (int attempt = 0; attempt < CountingPlaces::kAttempts && !behind; ++attempt) {
+  for (int attempt = 0; attempt < CountingPlaces::kBeyond && !behind; ++attempt) {
     behind = count_at(places.beyond(attempt));
   }
   if (behind && wide && wide->eigenvalues > behind->eigenvalues && !raise_bounds(*behind)) {
@@ -208,7 +215,7 @@ void Certificate<T, Ctx>::prove() {
   if (tight && tight->eigenvalues >= std::max(options_.nev, tight->place.found + 1)) {
     return find_missing(*tight, tight->eigenvalues - tight->place.found);
   }
-  for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < CountingPlaces::kBefore; ++attempt) {
     const std::optional<CountingPlace> place = places.before(attempt);
     const std::optional<Counted> before = place ? count_at(*place) : std::nullopt;
     if (!before) continue;
@@ -221,7 +228,10 @@ void Certificate<T, Ctx>::prove() {
     const bool enough = before->eigenvalues >= options_.nev || !behind;
     return find_missing(enough ? *before : *behind, missing);
   }
-  found_.reason += "; the eigenvalues up to the last one could not be counted with certainty";
+  if (behind && behind->eigenvalues > behind->place.found && behind->eigenvalues <= few()) {
+    return find_missing(*behind, 0);
+  }
+  found_.reason += kUncertain;
 }
 
 /// Raises the bounds of errors to those of a gap that ends at the place of `counted`: bounds that
@@ -251,10 +261,9 @@ bool Certificate<T, Ctx>::raise_bounds(const Counted& counted) {
 template <Scalar T, class Ctx>
 auto Certificate<T, Ctx>::with_fewer(Counted counted) -> Counted {
   if (sizeof(RealOf<T>) < sizeof(double)) return counted;
-  const Index few = options_.nev + std::max(options_.nev, kFurtherPairs);
   double step = counted.place.key - sign_ * found_.eigenvalues.front();
   std::optional<double> too_near;  // fewer than the wanted pairs lie before it
-  for (int tried = 0; tried < kNearerPlaces && counted.eigenvalues > few; ++tried) {
+  for (int tried = 0; tried < kNearerPlaces && counted.eigenvalues > few(); ++tried) {
     if (monitor_.stops()) break;
     const double high = counted.place.key;
     const double key = too_near ? *too_near + (high - *too_near) / 2 : high - step;
@@ -270,7 +279,9 @@ auto Certificate<T, Ctx>::with_fewer(Counted counted) -> Counted {
   return counted;
 }
 
-/// Computes all pairs before the place of `counted`, or the wanted ones where these are far fewer.
+/// Computes all pairs before the place of `behind`, or the wanted ones where these are far fewer.
+/// `missing` pairs of the solve are missing. It is 0 where no certain count lies so near to the
+/// last value that it tells.
 template <Scalar T, class Ctx>
 void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
   const Counted counted = with_fewer(behind);
@@ -293,6 +304,7 @@ void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
   problem.null_vectors = {};
   monitor_.begin_stage("finding missing pairs with the inverse");
   Result computed = nearest_eigenpairs<T, Ctx>(context_, problem, inverse_, all, monitor_);
+  if (missing == 0) missing = missing_among(computed);
   if (computed.status != SolveStatus::converged) {
     const bool ended = computed.status == SolveStatus::time_limit ||
                        computed.status == SolveStatus::interrupted ||
@@ -303,7 +315,21 @@ void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
   if (std::ssize(computed.eigenvalues) != counted.eigenvalues) {
     return refuse(SolveStatus::verification_failed, missing, "an inverse did not find them");
   }
-  adopt(std::move(computed), missing);
+  if (missing > 0) return adopt(std::move(computed), missing);
+  found_.completeness = {CompletenessMethod::inertia, true};
+}
+
+/// The number of `computed` values before the last found one and its error, less that of the found
+/// values there. Each Ritz value has an eigenvalue before it that no other one has.
+template <Scalar T, class Ctx>
+Index Certificate<T, Ctx>::missing_among(const Result& computed) const {
+  const double edge = sign_ * found_.eigenvalues.back() - found_.error_bounds.back();
+  Index missing = 0;
+  for (const double value : computed.eigenvalues) missing += sign_ * value < edge;
+  for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
+    missing -= sign_ * found_.eigenvalues[j] - found_.error_bounds[j] < edge;
+  }
+  return std::max<Index>(missing, 0);
 }
 
 /// Replaces the pairs by the first of `computed`, which are all up to some number, ascending.
@@ -350,9 +376,14 @@ void Certificate<T, Ctx>::adopt(Result computed, Index missing) {
   found_ = std::move(merged);
 }
 
-/// Ends with the pairs of the solve, none of which is known to have its place.
+/// Ends with the pairs of the solve, none of which is known to have its place. They stay as they
+/// are where none is known to be missing.
 template <Scalar T, class Ctx>
 void Certificate<T, Ctx>::refuse(SolveStatus status, Index missing, const std::string& why) {
+  if (missing == 0) {
+    found_.reason += kUncertain;
+    return;
+  }
   found_.status = status;
   found_.converged.assign(found_.converged.size(), false);
   found_.completeness = {CompletenessMethod::inertia, false};

@@ -37,7 +37,9 @@ struct CertifyOptions : EigenOptions {
 /// eigenvalues as found values are a proof, and `completeness` of the result is `inertia`, proven.
 /// More of them, or larger error bounds, mean that pairs may be missing: `nearest_eigenpairs` then
 /// computes all pairs up to s, and the wanted ones among these replace `found`. If it does not
-/// converge, the status is `verification_failed`, or that of a limit which ended it.
+/// converge, the status is `verification_failed`, or that of a limit which ended it. Where no count
+/// next to the last value is certain, all pairs up to the first certain count are computed if they
+/// are few, and show whether pairs are missing.
 ///
 /// Bounds ‖r‖²/gap assume that no eigenvalue lies in the gap behind the last value. Without a B,
 /// the first s is 0.9 of that gap, if it is wide. Eigenvalues before this s raise `error_bounds` to

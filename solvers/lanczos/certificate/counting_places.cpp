@@ -16,8 +16,8 @@ constexpr double kPartOfValue = 1e-2;
 constexpr double kPartOfScale = 1e-11;
 
 /// The factors on these distances in later attempts.
-constexpr double kBeyond[CountingPlaces::kAttempts] = {1, 1.6, 8, 64};
-constexpr double kBefore[CountingPlaces::kAttempts] = {1, 30, 900, 27000};
+constexpr double kFactorsBeyond[CountingPlaces::kBeyond] = {1, 1.6, 8, 64, 512, 4096};
+constexpr double kFactorsBefore[CountingPlaces::kBefore] = {1, 30, 900, 27000};
 
 /// A factor is certain at this distance from an eigenvalue, in units of the rounding of ‖A‖/‖B‖.
 constexpr double kCertain = 1e4;
@@ -62,7 +62,7 @@ CountingPlace CountingPlaces::beyond(int attempt) const noexcept {
   if (part <= alike_) {
     part = std::max({alike_, kPartOfValue * std::abs(last), kPartOfScale * scale_});
   }
-  return {last + kBeyond[attempt] * part, std::ssize(keys_), true};
+  return {last + kFactorsBeyond[attempt] * part, std::ssize(keys_), true};
 }
 
 std::optional<CountingPlace> CountingPlaces::at_bound() const noexcept {
@@ -77,7 +77,7 @@ std::optional<CountingPlace> CountingPlaces::at_bound() const noexcept {
 
 std::optional<CountingPlace> CountingPlaces::before(int attempt) const noexcept {
   const double last = keys_.back();
-  const double edge = last - kBefore[attempt] * alike_;
+  const double edge = last - kFactorsBefore[attempt] * alike_;
   double widest = 0;
   CountingPlace place;
   for (std::size_t i = keys_.size(); i-- > 0 && keys_[i] >= edge;) {

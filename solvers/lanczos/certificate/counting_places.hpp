@@ -20,7 +20,8 @@ class CountingPlaces {
  public:
   /// Attempts of `beyond` and of `before`. A later place is taken if no factor for an earlier one
   /// is certain.
-  static constexpr int kAttempts = 4;
+  static constexpr int kBeyond = 6;
+  static constexpr int kBefore = 4;
 
   /// `keys`: of the found values, ascending. `error`: a bound of the errors of all of them.
   /// `tolerance`: values that differ by this part of them are the same. `scale`: ‖A‖/‖B‖.

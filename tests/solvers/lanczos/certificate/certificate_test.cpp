@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "solvers/lanczos/certificate/known_pairs.hpp"
 
 namespace heddle {
@@ -161,6 +164,75 @@ TEST(CertificateOfStiffParts, FindsASoftMotion) {
   expect_proven(result);
   ASSERT_EQ(result.eigenvalues.size(), 1u);
   EXPECT_NEAR(result.eigenvalues[0], 1e-6, 1e-9);
+}
+
+/// A chain with the values 4 sin²(kπ/802), a part with the value `soft` and else 10⁸, whose
+/// rounding errors make no count next to small values certain, and a row of its own with the value
+/// `alone`.
+class StiffPart {
+ public:
+  explicit StiffPart(double soft) : known_(matrix(soft)) {}
+
+  static double chain(int k) { return 4 * std::pow(std::sin(k * std::numbers::pi / 802), 2); }
+
+  /// The lowest eigenvalue of the stored matrix in numbers of 64 bits.
+  double lowest() const {
+    return static_cast<double>(
+        test::long_eigenvalues(to_dense(known_.stored()).cast<long double>())[0]);
+  }
+
+  /// Certifies the pairs with these numbers as the chain's first two.
+  Result certify(const std::vector<Index>& numbers) {
+    Result found = known_.found(Which::smallest, numbers);
+    found.eigenvalues = {chain(1), chain(2)};
+    found.residuals = {1e-24, 1e-24};
+    found.error_bounds = {1e-14, 1e-14};
+    CertifyOptions options;
+    options.nev = 2;
+    return certified<double, HostContext>(known_.context, known_.problem(), known_.inverse, options,
+                                          std::move(found));
+  }
+
+ private:
+  static Sparse matrix(double soft) {
+    constexpr Index n = 400, m = 22;
+    std::vector<Triplet<double>> entries;
+    for (Index i = 0; i < n; ++i) {
+      entries.push_back({i, i, 2});
+      if (i > 0) entries.push_back({i, i - 1, -1});
+      if (i + 1 < n) entries.push_back({i, i + 1, -1});
+    }
+    // 5·10⁹ (I − xxᵀ) + soft xxᵀ for a unit vector x.
+    Eigen::VectorXd x(m);
+    for (Index i = 0; i < m; ++i) x[i] = 1 + 0.1 * static_cast<double>(i);
+    x.normalize();
+    for (Index i = 0; i < m; ++i) {
+      for (Index j = 0; j < m; ++j) {
+        entries.push_back({n + i, n + j, 5e9 * ((i == j) - x[i] * x[j]) + soft * x[i] * x[j]});
+      }
+    }
+    return csr_from_triplets<double>(host(), n + m, n + m, entries);
+  }
+
+  Known known_;
+};
+
+TEST(CertificateByTheFirstCertainCount, FindsAMissingPair) {
+  StiffPart problem(1e-6);
+  const Result result = problem.certify({1, 2});
+  expect_proven(result);
+  EXPECT_NE(result.reason.find("had missed"), std::string::npos) << result.reason;
+  constexpr double kLongRounding = 1e-9;  // 5·10⁹ in 64 bits
+  EXPECT_NEAR(result.eigenvalues[0], problem.lowest(), result.error_bounds[0] + kLongRounding);
+  EXPECT_NEAR(result.eigenvalues[1], StiffPart::chain(1), result.error_bounds[1]);
+}
+
+TEST(CertificateByTheFirstCertainCount, IsAProofOnceAsManyPairsAreComputed) {
+  StiffPart problem(2e-3);
+  const Result result = problem.certify({0, 1});
+  expect_proven(result);
+  EXPECT_EQ(result.reason, "all pairs converged");
+  EXPECT_EQ(result.eigenvalues, (std::vector<double>{StiffPart::chain(1), StiffPart::chain(2)}));
 }
 
 TEST(CertificateOfSingularMasses, CountsFiniteEigenvalues) {

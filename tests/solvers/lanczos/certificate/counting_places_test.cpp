@@ -7,7 +7,7 @@ namespace {
 
 TEST(CountingPlaces, LieBehindAllValues) {
   const CountingPlaces places({1, 2, 3}, 1e-10, 1e-8, 10);
-  for (int attempt = 0; attempt < CountingPlaces::kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < CountingPlaces::kBeyond; ++attempt) {
     const CountingPlace place = places.beyond(attempt);
     EXPECT_GT(place.key, 3 + 1e-8);
     EXPECT_EQ(place.found, 3);

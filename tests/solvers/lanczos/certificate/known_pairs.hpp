@@ -58,6 +58,8 @@ class Known {
     return made;
   }
 
+  CsrView<double, HostSpace> stored() const { return A_.view(); }
+
   /// The place of value number j, counted from the end.
   Index place(Which which, Index j) const {
     return which == Which::smallest ? j : values.size() - 1 - j;
