@@ -218,8 +218,7 @@ HostProblem<T> read_problem(HostContext& context, const Config& config, HostProb
     RemovedAsymmetry asymmetry;
     if (problem.A.whole() == nullptr) {
       problem.A = load_matrix<T>(context, named.matrix, "problem.matrix", named.first_line);
-      detail::check_shape(problem.A.rows(), problem.A.cols(), problem.normal_equations,
-                          kComplex<T>);
+      detail::check_shape(problem.A.rows(), problem.A.cols(), problem.normal_equations);
       if constexpr (RealScalar<T>) {
         if (takes_laplacian(named)) take_laplacian(context, named, problem);
       }

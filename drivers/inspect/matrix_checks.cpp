@@ -84,10 +84,10 @@ Index null_space_by_factors(CsrView<W, HostSpace> B) {
 
 }  // namespace
 
-void check_square(ProblemPart part, Index rows, Index cols, bool complex) {
+void check_square(ProblemPart part, Index rows, Index cols) {
   if (rows != cols) {
     const std::string_view way_out =
-        part == ProblemPart::matrix && !complex
+        part == ProblemPart::matrix
             ? "; normal_equations finds its singular values, or least-squares solutions"
             : "";
     throw ProblemError(
@@ -96,8 +96,8 @@ void check_square(ProblemPart part, Index rows, Index cols, bool complex) {
   if (rows == 0) throw ProblemError(part, "the matrix has no rows");
 }
 
-void check_shape(Index rows, Index cols, bool normal_equations, bool complex) {
-  if (!normal_equations) return check_square(ProblemPart::matrix, rows, cols, complex);
+void check_shape(Index rows, Index cols, bool normal_equations) {
+  if (!normal_equations) return check_square(ProblemPart::matrix, rows, cols);
   if (rows > 0 && cols > 0) return;
   throw ProblemError(ProblemPart::matrix,
                      fmt::format("the matrix is {} x {}, it has no entries", rows, cols));

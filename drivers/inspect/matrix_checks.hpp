@@ -16,12 +16,11 @@ inline constexpr double kSymmetryTolerance = 1e4 * std::numeric_limits<double>::
 /// Above it, the fill may cost more than the solve, and the test consists of some Lanczos steps.
 inline constexpr Index kFactorizedOrder = 20000;
 
-/// Checks that a matrix of rows×cols is square and not empty. Complex ones have no singular values
-/// that the message could point to.
-void check_square(ProblemPart part, Index rows, Index cols, bool complex = false);
+/// Checks that a matrix of rows×cols is square and not empty.
+void check_square(ProblemPart part, Index rows, Index cols);
 
 /// Checks that an A of rows×cols is not empty and, unless `normal_equations`, square.
-void check_shape(Index rows, Index cols, bool normal_equations, bool complex = false);
+void check_shape(Index rows, Index cols, bool normal_equations);
 
 /// Checks that A is symmetric, or Hermitian with a real diagonal, to within `kSymmetryTolerance`.
 void check_symmetric(HostContext& context, ProblemPart part, const Matrix& A);

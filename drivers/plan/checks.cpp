@@ -291,7 +291,7 @@ void check_kind(const Facts& facts, const Request& request, bool chosen) {
 }
 
 void check_shapes(const Facts& facts) {
-  check_shape(facts.A.rows, facts.A.cols, facts.normal_equations, facts.complex);
+  check_shape(facts.A.rows, facts.A.cols, facts.normal_equations);
   if (facts.B.given) check_order_of_mass(facts);
   const std::string rows = describe_rows(facts);
   check_block(facts.constraints, ProblemPart::constraints, facts.order(), rows);

@@ -31,8 +31,6 @@ void check_part(ProblemPart part, bool given, std::string_view what) {
 
 template <class M, class X>
 void check_for_complex(const ProblemOf<M, X>& problem, const Request& request) {
-  check_part(ProblemPart::matrix, problem.normal_equations,
-             "singular values and least squares are those of");
   check_part(ProblemPart::geometric_stiffness, problem.geometric_stiffness.has_value(),
              "load factors are those of");
   check_part(ProblemPart::coordinates, problem.coordinates.cols() > 0,
@@ -68,7 +66,9 @@ Facts facts_about(HostContext& host, const Machine& machine, const ComplexProble
   Facts facts = shape_of(problem, machine.processes);
   if (request.method != Method::automatic) check_kind(facts, request, false);
   check_shapes(facts);
-  if (facts.A.stored) check_symmetric(host, ProblemPart::matrix, problem.A);
+  if (facts.A.stored && !facts.normal_equations) {
+    check_symmetric(host, ProblemPart::matrix, problem.A);
+  }
   if (facts.B.given && facts.B.stored) {
     facts.diagonal_mass = is_diagonal(problem.B->view());
     check_symmetric(host, ProblemPart::mass, *problem.B);

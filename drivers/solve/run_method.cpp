@@ -130,29 +130,6 @@ EigenResult<T, typename Ctx::Space> nearest(Ctx& context, PlacedProblem<T, Ctx>&
 
 }  // namespace
 
-namespace {
-
-/// Carries out a method for real matrices only.
-template <RealScalar T, class Ctx>
-Solved<T, typename Ctx::Space> run_real_method(Algorithm algorithm, Ctx& context,
-                                               PlacedProblem<T, Ctx>& problem,
-                                               const Request& request, const Monitor& monitor) {
-  switch (algorithm) {
-    case Algorithm::singular_values:
-      return solved(singular_triplets<T, Ctx>(context, problem.adjoint_pair(),
-                                              singular_options(request), monitor));
-    case Algorithm::least_squares:
-      return solved(least_squares<T, Ctx>(context, problem.least_squares_problem(),
-                                          least_squares_options(request), monitor));
-    case Algorithm::null_space:
-      return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
-    default:
-      return {};
-  }
-}
-
-}  // namespace
-
 template <Scalar T, class Ctx>
 Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
                                           PlacedProblem<T, Ctx>& problem, const Request& request,
@@ -172,6 +149,12 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
     case Algorithm::block_cg:
       return solved(
           block_cg<T, Ctx>(context, problem.system(), block_cg_options(request), monitor));
+    case Algorithm::singular_values:
+      return solved(singular_triplets<T, Ctx>(context, problem.adjoint_pair(),
+                                              singular_options(request), monitor));
+    case Algorithm::least_squares:
+      return solved(least_squares<T, Ctx>(context, problem.least_squares_problem(),
+                                          least_squares_options(request), monitor));
     case Algorithm::interval:
       return solved(interval_eigenpairs<T, Ctx>(context, problem.eigenproblem(),
                                                 interval_options(request), monitor));
@@ -179,14 +162,13 @@ Solved<T, typename Ctx::Space> run_method(Algorithm algorithm, Ctx& context,
       return solved(sliced(context, problem, request, monitor));
     case Algorithm::nearest:
       return solved(nearest(context, problem, request, monitor));
-    default:
+    case Algorithm::null_space:
+      if constexpr (RealScalar<T>) {
+        return solved(null_pairs<T, Ctx>(context, problem.eigenproblem(), eigen_options(request)));
+      }
       break;
   }
-  if constexpr (RealScalar<T>) {
-    return run_real_method(algorithm, context, problem, request, monitor);
-  } else {
-    throw InvalidArgument("this method takes real matrices only");  // `check_complex` refuses it
-  }
+  throw InvalidArgument("null vectors are known of real matrices only");
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                   \

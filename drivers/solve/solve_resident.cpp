@@ -203,7 +203,7 @@ ResidentSolution<T, typename Ctx::Space> run_in(Device& device, Ctx& context,
   if (!problem.normal_equations) problem.A_transposed.reset();
   CsrMatrix<T, typename Ctx::Space> transposed;
   if (problem.normal_equations && !problem.A_transposed) {
-    transposed = transpose(context, problem.A.view());
+    transposed = adjoint(context, problem.A.view());
     problem.A_transposed = ResidentMatrix<T, Ctx>(std::as_const(transposed).view());
   }
   return run_stages<Result>(
@@ -261,7 +261,7 @@ template <Scalar T, class Ctx>
 SpectralDensity spectral_density(Device& device, const ResidentMatrix<T, Ctx>& A,
                                  const SpectralDensityOptions& options) {
   return detail::in_context_of<Ctx>(device, [&](Ctx& context) {
-    detail::check_square(ProblemPart::matrix, A.rows(), A.cols(), kComplex<T>);
+    detail::check_square(ProblemPart::matrix, A.rows(), A.cols());
     if (A.is_stored()) detail::inspected(context, A, ProblemPart::matrix, false);
     const detail::PlacedMatrix<T, Ctx> placed = detail::place_matrix(context, A, {});
     return spectral_density(context, *placed.product, options);

@@ -9,7 +9,7 @@ namespace {
 template <Scalar T>
 SpectralDensity density(Device& device, const HostMatrix<T>& A,
                         const SpectralDensityOptions& options) {
-  detail::check_square(ProblemPart::matrix, A.rows(), A.cols(), kComplex<T>);
+  detail::check_square(ProblemPart::matrix, A.rows(), A.cols());
   if (A.is_stored()) {
     detail::check_symmetric(device.host(), ProblemPart::matrix, A);
   } else if (!device.is_host()) {

@@ -64,7 +64,7 @@ void small_multiply(HostContext& context, double alpha,
                     ConstSmallView<std::complex<double>, HostSpace> B, bool transpose_b,
                     double beta, SmallView<std::complex<double>, HostSpace> C);
 
-/// R = U diag(σ) Vᵀ with σ descending and UᵀU = VᵀV = I (R and U m×n, m ≥ n, V n×n, sigma n×1).
+/// R = U diag(σ) Vᴴ with σ descending and UᴴU = VᴴV = I (R and U m×n, m ≥ n, V n×n, sigma n×1).
 /// None of them may share memory. The errors of σ are a few ε·σ₁. Allocates. Returns false if R
 /// holds NaN or Inf or the iteration did not converge, and the results are then undefined. Throws
 /// `InvalidArgument` if shapes do not fit. Sources: Golub & Van Loan, Matrix Computations, 8.6.3
@@ -74,6 +74,10 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
                                   SmallView<double, HostSpace> U,
                                   SmallView<double, HostSpace> sigma,
                                   SmallView<double, HostSpace> V);
+bool singular_value_decomposition(ConstSmallView<std::complex<double>, HostSpace> R,
+                                  SmallView<std::complex<double>, HostSpace> U,
+                                  SmallView<double, HostSpace> sigma,
+                                  SmallView<std::complex<double>, HostSpace> V);
 
 /// Rank and error of the solutions of `least_squares_solution`.
 struct LeastSquaresFit {
@@ -94,6 +98,9 @@ std::optional<LeastSquaresFit> least_squares_solution(SmallView<double, HostSpac
                                                       ConstSmallView<double, HostSpace> B,
                                                       SmallView<double, HostSpace> X,
                                                       double epsilon);
+std::optional<LeastSquaresFit> least_squares_solution(
+    SmallView<std::complex<double>, HostSpace> A, ConstSmallView<std::complex<double>, HostSpace> B,
+    SmallView<std::complex<double>, HostSpace> X, double epsilon);
 
 /// Eigendecomposition of symmetric matrices: H Z = Z diag(θ), θ ascending, ZᵀZ = I.
 ///

@@ -12,7 +12,11 @@ namespace {
 
 using Stride = Eigen::OuterStride<>;
 
-Eigen::Map<Eigen::MatrixXd, 0, Stride> map(SmallView<double, HostSpace> M) {
+template <WideScalar W>
+using Dense = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <WideScalar W>
+Eigen::Map<Dense<W>, 0, Stride> map(SmallView<W, HostSpace> M) {
   return {M.data, M.rows, M.cols, Stride(M.ld)};
 }
 
@@ -20,37 +24,40 @@ Eigen::Map<Eigen::MatrixXd, 0, Stride> map(SmallView<double, HostSpace> M) {
 /// matrix of their own, because that of the whole block determines them to few digits only.
 constexpr double kGraded = 1e-4;
 
-/// The eigenvectors of RᵀR, the largest eigenvalue first. Empty if the eigensolver failed.
-Eigen::MatrixXd nearly_right_vectors(const Eigen::MatrixXd& R) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> squares(R.transpose() * R);
+/// The eigenvectors of RᴴR, the largest eigenvalue first. Empty if the eigensolver failed.
+template <WideScalar W>
+Dense<W> nearly_right_vectors(const Dense<W>& R) {
+  const Eigen::SelfAdjointEigenSolver<Dense<W>> squares(R.adjoint() * R);
   if (squares.info() != Eigen::Success) return {};
   return squares.eigenvectors().rowwise().reverse();
 }
 
-/// R = U T Vᵀ with orthogonal U and V and a triangular T that is nearly diagonal with descending
+/// R = U T Vᴴ with unitary U and V and a triangular T that is nearly diagonal with descending
 /// diagonal. Starting from T saves Jacobi's method most of its rotations.
+template <WideScalar W>
 struct NearlyDiagonal {
-  Eigen::MatrixXd U, T, V;
+  Dense<W> U, T, V;
 };
 
 /// Makes trailing blocks of T nearly diagonal, one after the other. Each block starts where the
 /// entries of the previous one have become small. It stops when the rest of T is rounding only.
 /// Returns false if an eigensolver failed.
-bool make_nearly_diagonal(NearlyDiagonal& f) {
+template <WideScalar W>
+bool make_nearly_diagonal(NearlyDiagonal<W>& f) {
   const Index n = f.T.rows();
   const double rounding = static_cast<double>(n) * std::numeric_limits<double>::epsilon();
   Index first = 0;
   while (first < n) {
     const Index k = n - first;
-    const Eigen::MatrixXd block = f.T.bottomRightCorner(k, k);
+    const Dense<W> block = f.T.bottomRightCorner(k, k);
     const double largest = block.cwiseAbs().maxCoeff();
     if (first > 0 && largest <= rounding * f.T.cwiseAbs().maxCoeff()) return true;
     // Scaled to a largest entry of 1, the squares do not overflow and do not all underflow.
-    const Eigen::MatrixXd Z = nearly_right_vectors(largest > 0 ? block / largest : block);
+    const Dense<W> Z = nearly_right_vectors<W>(largest > 0 ? block / largest : block);
     if (Z.size() == 0) return false;
-    const Eigen::HouseholderQR<Eigen::MatrixXd> factors(block * Z);
+    const Eigen::HouseholderQR<Dense<W>> factors(block * Z);
     f.T.topRightCorner(first, k) *= Z;
-    f.T.bottomRightCorner(k, k) = factors.matrixQR().triangularView<Eigen::Upper>();
+    f.T.bottomRightCorner(k, k) = factors.matrixQR().template triangularView<Eigen::Upper>();
     f.V.rightCols(k) *= Z;
     f.U.rightCols(k) *= factors.householderQ();
     const auto sizes = f.T.diagonal().cwiseAbs();
@@ -61,15 +68,12 @@ bool make_nearly_diagonal(NearlyDiagonal& f) {
   return true;
 }
 
-}  // namespace
-
-bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
-                                  SmallView<double, HostSpace> U,
-                                  SmallView<double, HostSpace> sigma,
-                                  SmallView<double, HostSpace> V) {
+template <WideScalar W>
+bool decompose(ConstSmallView<W, HostSpace> R, SmallView<W, HostSpace> U,
+               SmallView<double, HostSpace> sigma, SmallView<W, HostSpace> V) {
   const Index m = R.rows;
   const Index n = R.cols;
-  const auto is = [](ConstSmallView<double, HostSpace> M, Index rows, Index cols) {
+  const auto is = [](const auto& M, Index rows, Index cols) {
     return M.rows == rows && M.cols == cols;
   };
   if (m < n || !is(U, m, n) || !is(V, n, n) || !is(sigma, n, 1)) {
@@ -79,19 +83,19 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
         R.rows, R.cols, U.rows, U.cols, sigma.rows, sigma.cols, V.rows, V.cols));
   }
   if (n == 0) return true;
-  const Eigen::Map<const Eigen::MatrixXd, 0, Stride> given(R.data, m, n, Stride(R.ld));
+  const Eigen::Map<const Dense<W>, 0, Stride> given(R.data, m, n, Stride(R.ld));
   if (!given.allFinite()) return false;
-  Eigen::MatrixXd scaled = given;
+  Dense<W> scaled = given;
   const double largest = scaled.cwiseAbs().maxCoeff();
   if (largest > 0) scaled /= largest;
-  const Eigen::HouseholderQR<Eigen::Ref<Eigen::MatrixXd>> tall(scaled);  // in its memory
-  NearlyDiagonal f{Eigen::MatrixXd::Identity(n, n),
-                   scaled.topRows(n).triangularView<Eigen::Upper>(),
-                   Eigen::MatrixXd::Identity(n, n)};
+  const Eigen::HouseholderQR<Eigen::Ref<Dense<W>>> tall(scaled);  // in its memory
+  NearlyDiagonal<W> f{Dense<W>::Identity(n, n),
+                      scaled.topRows(n).template triangularView<Eigen::Upper>(),
+                      Dense<W>::Identity(n, n)};
   if (!make_nearly_diagonal(f)) return false;
   // Eigen's divide and conquer loses the orthogonality of singular vectors that belong to zero
   // singular values.
-  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner> svd(  // T is square
+  const Eigen::JacobiSVD<Dense<W>, Eigen::NoQRPreconditioner> svd(  // T is square
       f.T, Eigen::ComputeFullU | Eigen::ComputeFullV);
   if (svd.info() != Eigen::Success) return false;
   auto left = map(U);
@@ -101,6 +105,22 @@ bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
   map(sigma) = svd.singularValues() * largest;
   map(V).noalias() = f.V * svd.matrixV();
   return true;
+}
+
+}  // namespace
+
+bool singular_value_decomposition(ConstSmallView<double, HostSpace> R,
+                                  SmallView<double, HostSpace> U,
+                                  SmallView<double, HostSpace> sigma,
+                                  SmallView<double, HostSpace> V) {
+  return decompose(R, U, sigma, V);
+}
+
+bool singular_value_decomposition(ConstSmallView<std::complex<double>, HostSpace> R,
+                                  SmallView<std::complex<double>, HostSpace> U,
+                                  SmallView<double, HostSpace> sigma,
+                                  SmallView<std::complex<double>, HostSpace> V) {
+  return decompose(R, U, sigma, V);
 }
 
 }  // namespace heddle

@@ -85,7 +85,8 @@ def as_complex(operand: Operand) -> Operand:
     return replace(operand, core=core)
 
 
-def _adjoint(A: Any) -> Any:
+def adjoint_of(A: Any) -> Any:
+    """A^H of a sparse array, which is A^T for real numbers."""
     return A.conj(copy=False).T
 
 
@@ -94,7 +95,7 @@ def asymmetry_of(operand: Operand) -> tuple[str | None, float]:
     relative to the largest entry."""
     A = entries_of(operand)
     largest = abs(A).max() if A.nnz else 0.0
-    difference = abs(A - _adjoint(A)).max() if A.nnz else 0.0
+    difference = abs(A - adjoint_of(A)).max() if A.nnz else 0.0
     return _triangle(A), float(difference / largest) if largest else 0.0
 
 
@@ -117,10 +118,10 @@ def symmetric(operand: AnyOperand, name: str, how: str) -> tuple[Operand, float]
                 f"symmetrize='average' would halve the entries of {name}, which has them in its "
                 f"{found} triangle alone: symmetrize='triangle' mirrors them"
             )
-        return replace(csr((A / 2 + _adjoint(A) / 2).tocsr(), name), dtype=operand.dtype), asymmetry
+        return replace(csr((A / 2 + adjoint_of(A) / 2).tocsr(), name), dtype=operand.dtype), asymmetry
     if found is None:
         raise ValueError(f"symmetrize='triangle': {name} has entries in both of its triangles")
-    mirrored = A + _adjoint(sp.tril(A, -1)) + _adjoint(sp.triu(A, 1))
+    mirrored = A + adjoint_of(sp.tril(A, -1)) + adjoint_of(sp.triu(A, 1))
     return replace(csr(mirrored.tocsr(), name), dtype=operand.dtype), 0.0
 
 

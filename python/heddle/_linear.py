@@ -10,7 +10,7 @@ import numpy as np
 from ._device_arrays import library_of
 from ._inputs import block, listed, matrix, optional_block, optional_matrix
 from ._result import Result
-from ._singular import adjoint_pair, real_blocks
+from ._singular import adjoint_pair, blocks_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
@@ -218,13 +218,13 @@ def lstsq(
     Parameters
     ----------
     A : sparse matrix, array or LinearOperator
-        Of the shape (m, n).
+        Of the shape (m, n), real or complex.
     b : array_like, shape (m,) or (m, c)
-        One right-hand side, or one per column.
+        One right-hand side, or one per column. A problem with a complex part is complex.
     x0 : array_like, optional
         A guess.
     rtol : float
-        Bound of |A^T r - damp^2 x| / |A^T b|.
+        Bound of |A^H r - damp^2 x| / |A^H b|.
     damp : float
         Weight of the damping.
     maxiter : int, optional
@@ -262,7 +262,7 @@ def lstsq(
     """
     b = listed(b, "b")
     operand, transposed = adjoint_pair(A)
-    rhs, guess, scalar = real_blocks(operand, b, x0)
+    rhs, guess, scalar = blocks_of(operand, b, x0)
     problem = Prepared(
         A=operand,
         A_transposed=transposed,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ._device_arrays import DeviceOperand
-from ._inputs import Operand, entries_of, listed
+from ._inputs import Operand, adjoint_of, entries_of, listed
 from ._result import Result
-from ._singular import adjoint_pair, real_blocks
+from ._scalars import computed_in
+from ._singular import adjoint_pair, blocks_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class _System:
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         r = self.residual(x)
-        back = entries_of(self.A).T @ r if self.transposed is None else self.transposed.times(r)
+        back = adjoint_of(entries_of(self.A)) @ r if self.transposed is None else self.transposed.times(r)
         return np.asarray(back - self.damp**2 * x)
 
 
@@ -108,7 +109,7 @@ def _iterated(
         )
         result = judge(run(problem, options, names), options)
         done += result.iterations
-        found = _Found.of(system, result.vectors.astype(np.float64))
+        found = _Found.of(system, result.vectors.astype(computed_in(problem.dtype)))
         enough = found.reason(system, *tolerances) or not result.converged
         if enough or rtol <= _LEAST or (limit and done >= limit):
             return found, result, options, done
@@ -129,7 +130,7 @@ def _least_squares(
     operand, transposed = adjoint_pair(A)
     if isinstance(operand, DeviceOperand) or isinstance(transposed, DeviceOperand):
         raise TypeError(f"{name} takes A in host memory; lstsq takes arrays on a GPU")
-    rhs, guess, scalar = real_blocks(operand, listed(b, "b"), x0)
+    rhs, guess, scalar = blocks_of(operand, listed(b, "b"), x0)
     if rhs.shape[1] != 1:
         raise ValueError(f"b has {rhs.shape[1]} columns: {name} takes one, lstsq takes many")
     if guess is not None and guess.shape[1] != 1:
@@ -205,13 +206,13 @@ def lsqr(
     Parameters
     ----------
     A : sparse matrix, array or LinearOperator
-        Of any shape, in host memory.
+        Of any shape, real or complex, in host memory.
     b : array_like, shape (m,)
         The right-hand side. `lstsq` takes many.
     damp : float
         Weight of the damping.
     atol, btol : float
-        The solve ends where |r| <= atol |A| |x| + btol |b| or |A^T r| <= atol |A| |r|, with the
+        The solve ends where |r| <= atol |A| |x| + btol |b| or |A^H r| <= atol |A| |r|, with the
         Frobenius norm of A.
     conlim : float
         Not used. The default, 0 and infinity are taken.
@@ -242,7 +243,7 @@ def lsqr(
     acond : float
         NaN: the condition is not estimated.
     arnorm, xnorm : float
-        |A^T r - damp^2 (x - x0)| and |x|.
+        |A^H r - damp^2 (x - x0)| and |x|.
     var : ndarray
         Zeros.
     result : Result

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._device_arrays import library_of
-from ._inputs import AnyOperand, block, csr, is_operator, matrix, operator
+from ._inputs import AnyOperand, adjoint_of, block, csr, is_operator, matrix, operator
 from ._result import columns_of
-from ._scalars import check_real
 from ._seed import seed_of
 from ._solve import Options, Prepared, iteration_limit, judge, run, with_stats
 
@@ -27,33 +26,19 @@ _NAMES = {
 }
 
 
-def _check_real(dtype: Any, name: str) -> None:
-    check_real(dtype, name, "singular values and least squares are those of")
-
-
-def real_blocks(operand: AnyOperand, b: Any, x0: Any) -> tuple[Any, Any, np.dtype]:
+def blocks_of(operand: AnyOperand, b: Any, x0: Any) -> tuple[Any, Any, np.dtype]:
     """The right-hand sides and the guess of a least-squares problem, and the scalar of the former."""
     rhs, scalar = block(b, "b", operand.shape[0])
-    _check_real(scalar, "b")
-    if x0 is None:
-        return rhs, None, scalar
-    guess, other = block(x0, "x0", operand.shape[1])
-    _check_real(other, "x0")
+    guess = None if x0 is None else block(x0, "x0", operand.shape[1])[0]
     return rhs, guess, scalar
 
 
 def adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
-    """A and, where it costs nothing or cannot be made from A, its transpose."""
-    operand, transposed = _adjoint_pair(A)
-    _check_real(operand.dtype, "A")
-    return operand, transposed
-
-
-def _adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
+    """A and, where it costs nothing or cannot be made from A, its adjoint."""
     if is_operator(A):
         adjoint = getattr(A, "rmatmat", None)
         if adjoint is None:
-            raise TypeError("A has no rmatmat, by which the transpose multiplies")
+            raise TypeError("A has no rmatmat, by which the adjoint multiplies")
 
         def transposed(X: Any) -> Any:
             try:
@@ -61,18 +46,18 @@ def _adjoint_pair(A: Any) -> tuple[AnyOperand, AnyOperand | None]:
             except (NotImplementedError, TypeError) as error:  # of an operator without rmatvec
                 raise TypeError(
                     f"A.rmatmat failed ({error}): an operator needs rmatvec or rmatmat, which "
-                    "multiplies by the transpose"
+                    "multiplies by the adjoint"
                 ) from error
 
         rows, cols = A.shape
         library = library_of(A, "A")
         return (
             operator(A.matmat, (rows, cols), A.dtype, "A", library),
-            operator(transposed, (cols, rows), A.dtype, "the transpose of A", library),
+            operator(transposed, (cols, rows), A.dtype, "the adjoint of A", library),
         )
     operand = matrix(A, "A", symmetric=False)
     if sp.issparse(A) and A.format == "csc":
-        return operand, csr(A.T, "A", symmetric=False)
+        return operand, csr(adjoint_of(A), "A", symmetric=False)
     return operand, None
 
 
@@ -155,7 +140,7 @@ def svds(
     Parameters
     ----------
     A : sparse matrix, array or LinearOperator
-        Of the shape (m, n).
+        Of the shape (m, n), real or complex. Complex problems are solved in complex128.
     k : int
         The number of triplets, at most min(m, n).
     ncv, v0
@@ -184,7 +169,7 @@ def svds(
     s : ndarray, shape (k,)
         The values, ascending.
     vh : ndarray, shape (k, n)
-        The right vectors as rows.
+        The right vectors as rows, conjugated if they are complex: A = u diag(s) vh on their space.
     result : Result
         For return_stats=True: all that is known of the solve.
 
@@ -241,9 +226,10 @@ def svds(
     result = judge(run(problem, asked, _NAMES), asked)
     order = np.arange(len(result.singular_values))
     order = order[::-1] if which == "LM" else order
-    s = problem.returned(result.singular_values[order].astype(operand.dtype))
+    s = problem.returned_values(result.singular_values[order])
     u = columns_of(result.left_vectors, order)
-    vh = columns_of(result.vectors, order).T
+    v = columns_of(result.vectors, order)
+    vh = (v.conj() if problem.is_complex else v).T
     if not return_singular_vectors:
         return with_stats((s,), result, asked)
     if return_singular_vectors == "u":
@@ -255,7 +241,6 @@ def svds(
 
 def _check_start(operand: AnyOperand, v0: Any) -> None:
     """Checks a start vector, on the side of the shorter singular vectors as that of SciPy."""
-    start, scalar = block(v0, "v0")
-    _check_real(scalar, "v0")
+    start, _ = block(v0, "v0")
     if start.shape not in ((operand.shape[1], 1), (operand.shape[0], 1)):
         raise ValueError(f"v0 has the shape {np.shape(v0)}, A has the shape {operand.shape}")

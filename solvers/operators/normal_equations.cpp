@@ -2,6 +2,7 @@
 
 #include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/operators/normal_equations.hpp>
 
@@ -93,7 +94,7 @@ bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alph
 #define HEDDLE_INSTANTIATE(T, Ctx)                                             \
   template void require_adjoint_pair(const char*, const AdjointPair<T, Ctx>&); \
   template class NormalEquationsOperator<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

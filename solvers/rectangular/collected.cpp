@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/distributed/scatter.hpp>
@@ -9,7 +10,7 @@ namespace heddle::detail {
 
 template <Scalar T, class Ctx>
 void collect_matrix(Ctx& context, HostContext& host, LinearOperator<T, Ctx>& A,
-                    SmallView<double, HostSpace> M) {
+                    SmallView<Wide<T>, HostSpace> M) {
   using Space = typename Ctx::Space;
   const RowRange own = A.column_range();
   const Index panel = std::min(kPanelColumns, own.global);
@@ -17,7 +18,7 @@ void collect_matrix(Ctx& context, HostContext& host, LinearOperator<T, Ctx>& A,
   MultiVector<T, HostSpace> columns(host, own.local, panel);
   for (Index first = 0; first < own.global; first += panel) {
     const Index count = std::min(panel, own.global - first);
-    set_zero(host, columns.view());
+    set_zero<T>(host, columns.view());
     for (Index j = 0; j < count; ++j) {
       const Index row = first + j - own.first;
       if (row >= 0 && row < own.local) columns.view()(row, j) = 1;
@@ -31,19 +32,19 @@ void collect_matrix(Ctx& context, HostContext& host, LinearOperator<T, Ctx>& A,
 
 template <Scalar T, class Ctx>
 void collect_rows(Ctx& context, HostContext& host, ConstBlockView<T, typename Ctx::Space> X,
-                  SmallView<double, HostSpace> M) {
+                  SmallView<Wide<T>, HostSpace> M) {
   MultiVector<T, HostSpace> own(host, X.rows(), X.cols());
   fetch<T>(context, X, own.view());
   MultiVector<T, HostSpace> all;
   if (context.processes() != nullptr) all = gather(*context.processes(), own, host);
   const auto rows = context.processes() != nullptr ? all.view() : own.view();
   for (Index i = 0; i < std::min(M.rows, rows.rows()); ++i) {
-    for (Index j = 0; j < X.cols(); ++j) M(i, j) = static_cast<double>(rows(i, j));
+    for (Index j = 0; j < X.cols(); ++j) M(i, j) = static_cast<Wide<T>>(rows(i, j));
   }
 }
 
 template <Scalar T, class Ctx>
-void send_rounded(Ctx& context, HostContext& host, ConstSmallView<double, HostSpace> M,
+void send_rounded(Ctx& context, HostContext& host, ConstSmallView<Wide<T>, HostSpace> M,
                   BlockView<T, typename Ctx::Space> X) {
   MultiVector<T, HostSpace> rounded(host, M.rows, X.cols());
   for (Index j = 0; j < X.cols(); ++j) {
@@ -59,12 +60,12 @@ void send_rounded(Ctx& context, HostContext& host, ConstSmallView<double, HostSp
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                               \
   template void collect_matrix(Ctx&, HostContext&, LinearOperator<T, Ctx>&,                      \
-                               SmallView<double, HostSpace>);                                    \
+                               SmallView<Wide<T>, HostSpace>);                                   \
   template void collect_rows<T, Ctx>(Ctx&, HostContext&, ConstBlockView<T, typename Ctx::Space>, \
-                                     SmallView<double, HostSpace>);                              \
-  template void send_rounded<T, Ctx>(Ctx&, HostContext&, ConstSmallView<double, HostSpace>,      \
+                                     SmallView<Wide<T>, HostSpace>);                             \
+  template void send_rounded<T, Ctx>(Ctx&, HostContext&, ConstSmallView<Wide<T>, HostSpace>,     \
                                      BlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -7,12 +7,6 @@
 
 namespace heddle::detail {
 
-void reverse_columns(SmallView<double, HostSpace> M) {
-  for (Index j = 0; j < M.cols / 2; ++j) {
-    std::swap_ranges(&M(0, j), &M(0, j) + M.rows, &M(0, M.cols - 1 - j));
-  }
-}
-
 template <Scalar T, class Ctx>
 std::optional<std::vector<double>> dense_triplets(Ctx& context, HostContext& host,
                                                   LinearOperator<T, Ctx>& A, Which which,
@@ -22,7 +16,7 @@ std::optional<std::vector<double>> dense_triplets(Ctx& context, HostContext& hos
   const bool here = collects(context);
   const Index m = here ? A.row_range().global : 0;
   const Index n = here ? A.column_range().global : 0;
-  SmallMatrix<double, HostSpace> dense(host, m, n), left(host, m, n), right(host, n, n);
+  SmallMatrix<Wide<T>, HostSpace> dense(host, m, n), left(host, m, n), right(host, n, n);
   std::vector<double> values(static_cast<std::size_t>(A.column_range().global));
   collect_matrix(context, host, A, dense.view(m, n));
   const SmallView<double, HostSpace> sigma{values.data(), n, 1, n};
@@ -44,7 +38,7 @@ std::optional<std::vector<double>> dense_triplets(Ctx& context, HostContext& hos
   template std::optional<std::vector<double>> dense_triplets(                                \
       Ctx&, HostContext&, LinearOperator<T, Ctx>&, Which, BlockView<T, typename Ctx::Space>, \
       BlockView<T, typename Ctx::Space>);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

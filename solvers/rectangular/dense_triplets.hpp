@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <heddle/linalg/data/small_matrix.hpp>
 #include <heddle/solvers/operators/linear_operator.hpp>
 #include <heddle/solvers/problem/options.hpp>
@@ -22,6 +23,11 @@ std::optional<std::vector<double>> dense_triplets(Ctx& context, HostContext& hos
                                                   BlockView<T, typename Ctx::Space> V);
 
 /// Reverses the order of the columns of M.
-void reverse_columns(SmallView<double, HostSpace> M);
+template <WideScalar W>
+void reverse_columns(SmallView<W, HostSpace> M) {
+  for (Index j = 0; j < M.cols / 2; ++j) {
+    std::swap_ranges(&M(0, j), &M(0, j) + M.rows, &M(0, M.cols - 1 - j));
+  }
+}
 
 }  // namespace heddle::detail

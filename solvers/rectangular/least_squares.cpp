@@ -19,7 +19,7 @@ LeastSquaresResult<T, typename Ctx::Space> least_squares(Ctx& context,
 #define HEDDLE_INSTANTIATE(T, Ctx)                                   \
   template LeastSquaresResult<T, typename Ctx::Space> least_squares( \
       Ctx&, const LeastSquaresProblem<T, Ctx>&, const LeastSquaresOptions&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

@@ -76,9 +76,9 @@ void LeastSquaresSolve<T, Ctx>::factor() {
   const Index rows = here ? problem_.A.A->row_range().global : 0;
   const Index m = rows + (options_.damp > 0 ? n : 0);
   const Index s = problem_.B.cols();
-  SmallMatrix<double, HostSpace> A(*host, m, n), B(*host, m, s), X(*host, n, s);
-  for (const SmallView<double, HostSpace> M : {A.view(m, n), B.view(m, s)}) {
-    for (Index j = 0; j < M.cols; ++j) std::fill_n(M.data + j * M.ld, M.rows, 0.0);
+  SmallMatrix<Wide<T>, HostSpace> A(*host, m, n), B(*host, m, s), X(*host, n, s);
+  for (const SmallView<Wide<T>, HostSpace> M : {A.view(m, n), B.view(m, s)}) {
+    for (Index j = 0; j < M.cols; ++j) std::fill_n(M.data + j * M.ld, M.rows, Wide<T>{});
   }
   collect_matrix(context_, *host, *problem_.A.A, A.view(m, n).block(0, 0, rows, n));
   collect_rows<T>(context_, *host, problem_.B, B.view(m, s).block(0, 0, rows, s));
@@ -87,7 +87,7 @@ void LeastSquaresSolve<T, Ctx>::factor() {
   std::optional<LeastSquaresFit> fit;
   if (here) {
     fit = least_squares_solution(A.view(m, n), B.view(m, s), X.view(n, s),
-                                 std::numeric_limits<T>::epsilon());
+                                 std::numeric_limits<RealOf<T>>::epsilon());
   }
   if (context_.agree(here && !fit)) {
     return control_.end(SolveStatus::breakdown, "products with A are not finite");
@@ -114,7 +114,7 @@ template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::find_roundings() {
   const auto squared = NormalEquationsOperator<T, Ctx>(context_, problem_.A).one_norm();
   if (!squared) return;
-  const double epsilon = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double epsilon = 10 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
   const std::vector<double> sizes = column_norms_of(result_.solution.view());
   const std::vector<double> given = column_norms_of(problem_.B);
   for (std::size_t j = 0; j < sizes.size(); ++j) {
@@ -123,7 +123,7 @@ void LeastSquaresSolve<T, Ctx>::find_roundings() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LeastSquaresSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/context/owned_host_context.hpp>
 #include <heddle/linalg/data/transfer.hpp>
@@ -96,11 +97,11 @@ void LeastSquaresSolve<T, Ctx>::start() {
   problem_.A.A_transposed->apply(context_, problem_.B, S_.view());
   scales_ = gradients_ = column_norms_of(S_.view());
   objectives_ = result_.residual_norms = column_norms_of(problem_.B);
-  set_zero(context_, result_.solution.view());
+  set_zero<T>(context_, result_.solution.view());
   if (problem_.initial_guess.cols() == 0) return;
-  copy(context_, problem_.initial_guess, result_.solution.view());
+  copy<T>(context_, problem_.initial_guess, result_.solution.view());
   for (std::size_t j = 0; j < scales_.size(); ++j) {  // x = 0 is the solution where Aᵀb = 0
-    if (scales_[j] == 0) set_zero(context_, result_.solution.columns(static_cast<Index>(j), 1));
+    if (scales_[j] == 0) set_zero<T>(context_, result_.solution.columns(static_cast<Index>(j), 1));
   }
   measure();
 }
@@ -117,12 +118,13 @@ void LeastSquaresSolve<T, Ctx>::find_scaling() {
   OwnedHostContext host(1);
   MultiVector<T, HostSpace> own(*host, columns.local, 1);
   fetch<T>(context_, sums.view(), own.view());
-  T least = std::numeric_limits<T>::max();
-  T largest = 0;
+  RealOf<T> least = std::numeric_limits<RealOf<T>>::max();
+  RealOf<T> largest = 0;
   for (Index i = 0; i < columns.local; ++i) {
-    T& sum = own.view()(i, 0);
-    if (sum < std::numeric_limits<T>::min()) sum = 1;  // as good as empty
-    sum += static_cast<T>(options_.damp);
+    RealOf<T> sum = real_part(own.view()(i, 0));
+    if (sum < std::numeric_limits<RealOf<T>>::min()) sum = 1;  // as good as empty
+    sum += static_cast<RealOf<T>>(options_.damp);
+    own.view()(i, 0) = sum;
     least = std::min(least, sum);
     largest = std::max(largest, sum);
   }
@@ -165,7 +167,8 @@ void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, doub
   options.max_iterations = options_.max_iterations - result_.iterations;
   options.time_limit_s = std::max(0.0, control_.seconds_left());
   const Monitor watched = earlier.watch(monitor_);
-  const LinearResult<T, Space>& step = block_cg(context_, system, options, workspace_, watched);
+  const LinearResult<T, Space>& step =
+      block_cg<T, Ctx>(context_, system, options, workspace_, watched);
   earlier.append(step.history, result_.history);
   result_.iterations += step.iterations;
   add(step.solution.view());
@@ -222,7 +225,7 @@ void LeastSquaresSolve<T, Ctx>::measure() {
 template <Scalar T, class Ctx>
 std::vector<double> LeastSquaresSolve<T, Ctx>::column_norms_of(ConstBlockView<T, Space> X) {
   std::vector<double> norms(static_cast<std::size_t>(X.cols()));
-  column_norms(context_, X, norms_.view(X.cols(), 1));
+  column_norms<T>(context_, X, norms_.view(X.cols(), 1));
   fetch(context_, norms_.view(X.cols(), 1),
         SmallView<double, HostSpace>{norms.data(), X.cols(), 1, X.cols()});
   return norms;
@@ -259,7 +262,7 @@ void LeastSquaresSolve<T, Ctx>::write_result() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LeastSquaresSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

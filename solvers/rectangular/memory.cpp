@@ -80,7 +80,9 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
     stage = std::max(stage, bytes(panel, panel));
   }
   return bytes(nev + 2 * space + block, short_columns) +
-         sizeof(double) * kSmallMatrices * space * space + stage;
+         static_cast<double>(std::max(sizeof(double), scalar_size)) * kSmallMatrices * space *
+             space +
+         stage;
 }
 
 double least_squares_memory_bytes(Index m, Index n, Index b, std::size_t scalar_size) {

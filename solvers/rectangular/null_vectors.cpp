@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/orthonormal_block.hpp>
@@ -16,7 +17,7 @@ SolveStatus NullVectors<T, Ctx>::find(ConstBlockView<T, Space> known, Block U,
   Orthogonalizer<T, Ctx> orthogonalizer(context_, U.cols(), known.cols());
   std::uint64_t stream = options_.stream;
   const Index first_row = pair_.A->row_range().first;
-  fill_random(context_, options_.seed, stream++, U, first_row);
+  fill_random<T>(context_, options_.seed, stream++, U, first_row);
   for (int round = 0;; ++round) {
     const OrthonormalBlock made = make_orthonormal<T, Ctx>(
         context_, orthogonalizer, nullptr, {Basis<T, Space>{known, known}}, U, U, counts);
@@ -24,8 +25,8 @@ SolveStatus NullVectors<T, Ctx>::find(ConstBlockView<T, Space> known, Block U,
     if (made.rank == U.cols() && annihilated(U)) return SolveStatus::converged;
     if (round == kRounds) return SolveStatus::verification_failed;
     if (made.rank < U.cols()) {
-      fill_random(context_, options_.seed, stream++, U.columns(made.rank, U.cols() - made.rank),
-                  first_row);
+      fill_random<T>(context_, options_.seed, stream++, U.columns(made.rank, U.cols() - made.rank),
+                     first_row);
     }
     const SolveStatus status = remove_range(U);
     if (status == SolveStatus::interrupted || status == SolveStatus::time_limit) return status;
@@ -68,7 +69,7 @@ SolveStatus NullVectors<T, Ctx>::remove_range(Block U) {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class NullVectors<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -8,8 +8,8 @@ namespace heddle::detail {
 
 /// The side of A on which a `ProjectedOperator` projects.
 enum class ProjectedSide {
-  result,    ///< y = (I − Q Qᵀ) A x with Q m×k
-  argument,  ///< y = A (I − Q Qᵀ) x with Q n×k
+  result,    ///< y = (I − Q Qᴴ) A x with Q m×k
+  argument,  ///< y = A (I − Q Qᴴ) x with Q n×k
 };
 
 /// An m×n A and a projection along the orthonormal columns of Q.
@@ -34,8 +34,8 @@ class ProjectedOperator final : public LinearOperator<T, Ctx> {
   LinearOperator<T, Ctx>& A_;
   ConstBlockView<T, Space> Q_;
   ProjectedSide side_;
-  SmallMatrix<double, Space> QtX_;
-  MultiVector<T, Space> projected_;  // (I − Q Qᵀ) X
+  SmallMatrix<Wide<T>, Space> QtX_;
+  MultiVector<T, Space> projected_;  // (I − Q Qᴴ) X
   Index widest_ = 0;                 // columns of both
 };
 

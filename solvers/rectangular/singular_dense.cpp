@@ -1,5 +1,6 @@
 #include <concepts>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/rectangular/singular_solve.hpp>
 #include <limits>
@@ -19,7 +20,7 @@ template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::solve_dense() {
   if (route_ == SingularRoute::decompose) return decompose();
   MultiVector<T, Space> identity(context_, tall_.A->cols(), n_);
-  set_identity(context_, identity.view(), tall_.A->column_range().first);
+  set_identity<T>(context_, identity.view(), tall_.A->column_range().first);
   if (take_triplets(identity.view(), options_.nev)) end_dense();
 }
 
@@ -74,7 +75,7 @@ double SingularSolve<T, Ctx>::most_products() const {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

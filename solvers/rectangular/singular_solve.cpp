@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/earlier_parts.hpp>
 #include <heddle/solvers/rectangular/null_vectors.hpp>
@@ -22,11 +23,13 @@ constexpr double kMargin = 0.3;
 
 /// The smallest tolerance that an eigensolver can meet.
 template <Scalar T>
-constexpr double kLeastTolerance = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kLeastTolerance = 4 *
+                                   static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// The errors of products with AᵀA relative to ‖A‖².
 template <Scalar T>
-constexpr double kProductErrors = 2 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kProductErrors = 2 *
+                                  static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 /// Triplets are sought behind the larger ones where the last one is this small relative to the
 /// first of them: the errors of products shrink by as much.
@@ -439,7 +442,7 @@ void SingularSolve<T, Ctx>::write_end() {
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class SingularSolve<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -19,7 +19,7 @@ SingularResult<T, typename Ctx::Space> singular_triplets(Ctx& context,
 #define HEDDLE_INSTANTIATE(T, Ctx)                                   \
   template SingularResult<T, typename Ctx::Space> singular_triplets( \
       Ctx&, const AdjointPair<T, Ctx>&, const SingularOptions&, const Monitor&);
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

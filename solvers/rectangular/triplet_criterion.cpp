@@ -9,7 +9,7 @@ namespace {
 
 /// Singular values up to this share of ‖A‖₂ are zero to rounding.
 template <Scalar T>
-constexpr double kZero = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+constexpr double kZero = 100 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
 template <Scalar T>
 bool orthonormal(const TripletErrors& errors) noexcept {
@@ -57,7 +57,7 @@ bool TripletCriterion<T>::all_pass(const TripletErrors& errors) const noexcept {
 
 template <Scalar T>
 double TripletCriterion<T>::rounding(double norm) noexcept {
-  return 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm;
+  return 10 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) * norm;
 }
 
 /// The error of σ that is accepted where only another operator gives more digits.
@@ -140,5 +140,6 @@ bool TripletCriterion<T>::left_vectors_missing(const TripletErrors& errors) cons
 
 template class TripletCriterion<float>;
 template class TripletCriterion<double>;
+template class TripletCriterion<std::complex<double>>;
 
 }  // namespace heddle::detail

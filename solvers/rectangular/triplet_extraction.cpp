@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <heddle/linalg/blocks/block_ops.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/small/small_dense.hpp>
@@ -52,18 +53,18 @@ bool TripletExtraction<T, Ctx>::factor(Ctx& context, ConstBlockView<T, Space> X)
   pair_.A->apply(context, X, W);
   copy<T>(context, W, Q);
   if (!orthonormalize(context, Q, pair_.A->row_range().first)) return false;
-  const SmallView<double, Space> R = small_.view(c, c);
-  gram<T>(context, Q, W, R);  // R = Qᵀ A X   c×c
+  const SmallView<Wide<T>, Space> R = small_.view(c, c);
+  gram<T>(context, Q, W, R);  // R = Qᴴ A X   c×c
   fetch(context, R, R_.view(c, c));
   return true;
 }
 
-/// R = P diag(σ) Zᵀ for the leading c×c block of R_, ordered from the wanted end. Returns false if
+/// R = P diag(σ) Zᴴ for the leading c×c block of R_, ordered from the wanted end. Returns false if
 /// R is not finite.
 template <Scalar T, class Ctx>
 bool TripletExtraction<T, Ctx>::decompose(Which which, Index c) {
-  const SmallView<double, HostSpace> P = P_.view(c, c);
-  const SmallView<double, HostSpace> Z = Z_.view(c, c);
+  const SmallView<Wide<T>, HostSpace> P = P_.view(c, c);
+  const SmallView<Wide<T>, HostSpace> Z = Z_.view(c, c);
   const SmallView<double, HostSpace> sigma = sigma_.view(c, 1);
   if (!singular_value_decomposition(R_.view(c, c), P, sigma, Z)) return false;
   if (which == Which::smallest) {
@@ -84,7 +85,7 @@ bool TripletExtraction<T, Ctx>::extract(Ctx& context, Which which, ConstBlockVie
   const ConstSmallView<double, HostSpace> sigma = sigma_.view(c, 1);
   largest_ = std::max(sigma(0, 0), sigma(c - 1, 0));
   values_.assign(sigma.data, sigma.data + k);
-  const SmallView<double, Space> wanted = small_.view(c, k);
+  const SmallView<Wide<T>, Space> wanted = small_.view(c, k);
   send(context, P_.view(c, c).block(0, 0, c, k), wanted);
   multiply<T>(context, 1, Q_.columns(0, c), wanted, 0, U);  // U = Q P   m×k
   send(context, Z_.view(c, c).block(0, 0, c, k), wanted);
@@ -101,7 +102,7 @@ bool TripletExtraction<T, Ctx>::orthonormalize(Ctx& context, BlockView<T, Space>
   if (report.rank == X.cols()) return true;
   const BlockView<T, Space> fill = X.columns(report.rank, X.cols() - report.rank);
   const ConstBlockView<T, Space> found = X.columns(0, report.rank);
-  fill_random(context, seed_, kFillStream, fill, first_row);
+  fill_random<T>(context, seed_, kFillStream, fill, first_row);
   make_orthonormal<T, Ctx>(context, orthogonalizer_, nullptr, {Basis<T, Space>{found, found}}, fill,
                            fill, counts_);
   return true;
@@ -124,9 +125,9 @@ bool TripletExtraction<T, Ctx>::refine(Ctx& context, Which which, Index first,
   const PhaseScope phase(context, Phase::rayleigh_ritz);
   const Index k = U.cols();
   const BlockView<T, Space> AV = products(pair_.A->rows(), k);
-  const SmallView<double, Space> small = small_.view(k, k);
+  const SmallView<Wide<T>, Space> small = small_.view(k, k);
   pair_.A->apply(context, V, AV);
-  gram<T>(context, U, AV, small);  // Uᵀ A V   k×k
+  gram<T>(context, U, AV, small);  // Uᴴ A V   k×k
   fetch(context, small, R_.view(k, k));
   if (!decompose(which, k)) return false;
   std::copy_n(sigma_.view(k, 1).data, k, values_.begin() + first);
@@ -146,7 +147,7 @@ void TripletExtraction<T, Ctx>::measure(Ctx& context, ConstBlockView<T, Space> U
   residuals_.assign(static_cast<std::size_t>(k), 0);
   orthogonality_ = 0;
   add_residuals(context, *pair_.A, V, U, products(U.rows(), k));             // A V − U Σ    m×k
-  add_residuals(context, *pair_.A_transposed, U, V, products(V.rows(), k));  // Aᵀ U − V Σ   n×k
+  add_residuals(context, *pair_.A_transposed, U, V, products(V.rows(), k));  // Aᴴ U − V Σ   n×k
   add_orthogonality(context, U);
   add_orthogonality(context, V);
 }
@@ -169,18 +170,18 @@ void TripletExtraction<T, Ctx>::add_residuals(Ctx& context, LinearOperator<T, Ct
 template <Scalar T, class Ctx>
 void TripletExtraction<T, Ctx>::add_orthogonality(Ctx& context, ConstBlockView<T, Space> X) {
   const Index k = X.cols();
-  const SmallView<double, HostSpace> G = R_.view(k, k);
+  const SmallView<Wide<T>, HostSpace> G = R_.view(k, k);
   gram<T>(context, X, X, small_.view(k, k));
   fetch(context, small_.view(k, k), G);
   for (Index j = 0; j < k; ++j) {
     for (Index i = 0; i < k; ++i) {
-      keep_worst(orthogonality_, std::abs(G(i, j) - (i == j ? 1 : 0)));
+      keep_worst(orthogonality_, std::abs(G(i, j) - Wide<T>(i == j ? 1 : 0)));
     }
   }
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class TripletExtraction<T, Ctx>;
-HEDDLE_FOR_EACH_REAL_AND_CONTEXT(HEDDLE_INSTANTIATE)
+HEDDLE_FOR_EACH_SCALAR_AND_CONTEXT(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle::detail

@@ -21,7 +21,7 @@ class TripletExtraction {
                     std::uint64_t seed);
 
   /// The k best triplets at the wanted end that the space of the orthonormal X n×c contains:
-  /// A X = Q R, R = P diag(σ) Zᵀ, U = Q P, V = X Z. U m×k and V n×k with k ≤ c. V may share memory
+  /// A X = Q R, R = P diag(σ) Zᴴ, U = Q P, V = X Z. U m×k and V n×k with k ≤ c. V may share memory
   /// with X. Returns false if products are not finite.
   bool extract(Ctx& context, Which which, ConstBlockView<T, Space> X, BlockView<T, Space> U,
                BlockView<T, Space> V);
@@ -35,7 +35,7 @@ class TripletExtraction {
   bool decompose_all(Ctx& context, Which which, BlockView<T, Space> U, BlockView<T, Space> V);
 
   /// The best triplets that the spaces of the orthonormal U m×k and V n×k contain:
-  /// Uᵀ A V = P diag(σ) Zᵀ, U ← U P, V ← V Z. U and V hold the triplets from number `first` on of
+  /// Uᴴ A V = P diag(σ) Zᴴ, U ← U P, V ← V Z. U and V hold the triplets from number `first` on of
   /// the last `extract`. Returns false if products are not finite.
   bool refine(Ctx& context, Which which, Index first, BlockView<T, Space> U, BlockView<T, Space> V);
 
@@ -49,10 +49,10 @@ class TripletExtraction {
   /// The largest σ of the last `extract` or `decompose_all`, wanted or not.
   double largest() const noexcept { return largest_; }
 
-  /// max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂) of each triplet that `measure` was given.
+  /// max(‖A v − σ u‖₂, ‖Aᴴu − σ v‖₂) of each triplet that `measure` was given.
   const std::vector<double>& residuals() const noexcept { return residuals_; }
 
-  /// max(|UᵀU − I|, |VᵀV − I|) of the vectors that `measure` was given.
+  /// max(|UᴴU − I|, |VᴴV − I|) of the vectors that `measure` was given.
   double orthogonality() const noexcept { return orthogonality_; }
 
   /// The counts of all calls so far.
@@ -70,8 +70,10 @@ class TripletExtraction {
   Orthogonalizer<T, Ctx> orthogonalizer_;
   OwnedHostContext host_;
   MultiVector<T, Space> W_, Q_;  // products with A or Aᵀ, an orthonormal basis of A X
-  SmallMatrix<double, HostSpace> R_, P_, Z_, sigma_;
-  SmallMatrix<double, Space> small_, theta_, norms_;
+  SmallMatrix<Wide<T>, HostSpace> R_, P_, Z_;
+  SmallMatrix<double, HostSpace> sigma_;
+  SmallMatrix<Wide<T>, Space> small_;
+  SmallMatrix<double, Space> theta_, norms_;
   OrthoCounts counts_;
   std::uint64_t seed_;
   std::vector<double> values_;

@@ -287,6 +287,79 @@ def test_an_operator_that_is_declared_as_real_gets_real_blocks():
     np.testing.assert_allclose(A @ x, random_block(N, 2), atol=1e-8)
 
 
+@pytest.fixture(scope="module")
+def rectangular():
+    """A sparse complex matrix of 90 x 60 with singular values that differ."""
+    rng = np.random.default_rng(8)
+    values = rng.standard_normal((90, 60)) + 1j * rng.standard_normal((90, 60))
+    A = np.where(rng.random((90, 60)) < 0.2, values, 0)
+    A[range(60), range(60)] += np.arange(1, 61) * np.exp(1j * np.arange(60))
+    return sp.csr_array(A)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("form", ["csr", "csc", "dense", "operator", "complex64"])
+@pytest.mark.parametrize("which", ["LM", "SM"])
+def test_svds_against_dense_lapack(rectangular, wide, form, which):
+    A = sp.csr_array(rectangular.conj().T) if wide else rectangular
+    dense = A.toarray()
+    single = form == "complex64"
+    given = {"csr": A, "csc": sp.csc_array(A), "dense": dense, "complex64": A.astype(np.complex64),
+             "operator": sla.aslinearoperator(A)}[form]
+    u, s, vh = heddle.svds(given, 4, which=which)
+    exact = np.linalg.svd(dense, compute_uv=False)
+    exact = exact[:4][::-1] if which == "LM" else exact[-4:][::-1]
+    assert s.dtype == (np.float32 if single else np.float64)
+    assert u.dtype == vh.dtype == (np.complex64 if single else np.complex128)
+    tolerance = 1e-4 if single else 1e-8
+    assert np.allclose(s, exact, rtol=tolerance)
+    assert abs(A @ vh.conj().T - u * s).max() <= tolerance * exact.max()
+    assert abs(A.conj().T @ u - vh.conj().T * s).max() <= tolerance * exact.max()
+    assert abs(u.conj().T @ u - np.eye(4)).max() <= tolerance
+    _, again, rows = sla.svds(A, 4, which=which)
+    order = np.argsort(again)
+    assert np.allclose(s, again[order], rtol=tolerance)
+    assert np.allclose(abs(np.sum(rows[order].conj() * vh, axis=1)), 1, atol=10 * tolerance)
+
+
+@pytest.mark.parametrize("part", ["A", "b", "both"])
+def test_least_squares_against_dense_lapack(rectangular, part):
+    A = rectangular if part != "b" else sp.csr_array(rectangular.real)
+    rng = np.random.default_rng(5)
+    b = rng.standard_normal((90, 2)) + (1j * rng.standard_normal((90, 2)) if part != "A" else 0)
+    exact = np.linalg.lstsq(A.toarray(), b, rcond=None)[0]
+    x, squares, _, _ = heddle.lstsq(A, b, rtol=1e-12)
+    assert x.dtype == np.complex128
+    assert np.linalg.norm(x - exact) <= 1e-9 * np.linalg.norm(exact)
+    assert np.allclose(squares, np.sum(abs(b - A @ exact) ** 2, axis=0))
+    for function in (heddle.lsqr, heddle.lsmr):
+        for damp in (0.0, 3.0):
+            found = function(A, b[:, 0], damp=damp, atol=1e-12, btol=1e-12)[0]
+            stacked = np.vstack([A.toarray(), damp * np.eye(60)])
+            right = np.concatenate([b[:, 0], np.zeros(60)])
+            truth = np.linalg.lstsq(stacked, right, rcond=None)[0]
+            assert np.linalg.norm(found - truth) <= 1e-8 * np.linalg.norm(truth)
+
+
+def test_iterated_singular_values_and_least_squares_of_a_large_matrix():
+    """Too large for a dense decomposition: the first differences of a twisted chain, whose values
+    are those of the ring with a flux."""
+    n, flux = 3000, 0.3
+    phase = np.exp(2j * np.pi * flux / n)
+    A = sp.eye_array(n, format="csr") - phase * sp.csr_array(
+        (np.ones(n), ((np.arange(n) + 1) % n, np.arange(n))), shape=(n, n))
+    A = sp.csr_array(sp.diags_array(np.linspace(1, 2, n)) @ A)
+    u, s, vh, result = heddle.svds(A, 5, return_stats=True)
+    assert result.iterations > 0
+    exact = np.linalg.svd(A.toarray(), compute_uv=False)[:5][::-1]
+    assert np.allclose(s, exact, rtol=1e-10)
+    assert abs(A @ vh.conj().T - u * s).max() <= 1e-7 * s.max()
+    b = np.exp(1j * np.arange(n))
+    wide = sp.csr_array(A[: n - 100])
+    x, squares, _, _ = heddle.lstsq(wide, b[: n - 100], rtol=1e-10)
+    assert np.linalg.norm(wide @ x - b[: n - 100]) <= 1e-5 * np.linalg.norm(b)
+
+
 def test_a_factorisation_of_a_real_matrix_takes_complex_blocks():
     A, b = path_laplacian(N), random_block(N, 2)
     F = heddle.factorized(A)
@@ -361,18 +434,6 @@ def test_plans_results_and_callbacks(lattice):
 
 B = random_block(N, 2)
 REFUSED = {
-    "svds": (TypeError, "^A has the type complex128; singular values", lambda A, P: heddle.svds(A, 2)),
-    "svds_operator": (TypeError, "^A has the type complex128; singular values",
-                      lambda A, P: heddle.svds(sla.aslinearoperator(A), 2)),
-    "svds_start": (TypeError, "^v0 has the type complex128", lambda A, P: heddle.svds(A.real, 2, v0=B[:, 0])),
-    "lstsq": (TypeError, "^A has the type complex128; .*least squares", lambda A, P: heddle.lstsq(A, B.real)),
-    "lstsq_b": (TypeError, "^b has the type complex128; .*least squares", lambda A, P: heddle.lstsq(A.real, B)),
-    "lstsq_x0": (TypeError, "^x0 has the type complex128; .*least squares",
-                 lambda A, P: heddle.lstsq(A.real, B.real, x0=B)),
-    "lsqr": (TypeError, "^A has the type complex128", lambda A, P: heddle.lsqr(A, B[:, 0].real)),
-    "lsmr": (TypeError, "^b has the type complex128", lambda A, P: heddle.lsmr(A.real, B[:, 0])),
-    "normal_equations": (ValueError, "^A: singular values and least squares are those of real matrices only",
-                         lambda A, P: heddle.solve(heddle.Problem(A, normal_equations=True), nev=2)),
     "factorized": (TypeError, "^A has the type complex128; factorisations", lambda A, P: heddle.factorized(P)),
     "factorized_M": (TypeError, "^M has the type complex128; factorisations",
                      lambda A, P: heddle.factorized(P.real, M=P, sigma=1.0)),
