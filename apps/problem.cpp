@@ -134,7 +134,7 @@ void check_complex(const Config& config) {
     throw ConfigError(origin_of(config, key),
                       fmt::format("{}: takes real matrices and blocks only", key));
   };
-  refuse_key(named.transform != Transform::none, "problem.transform");
+  refuse_key(takes_laplacian(named), "problem.transform");
   refuse_key(named.geometric_stiffness.has_value(), "problem.geometric_stiffness");
   refuse_key(!named.near_null.empty(), "problem.near_null");
   refuse_key(!named.coordinates.empty(), "problem.coordinates");

@@ -10,7 +10,7 @@ namespace heddle {
 
 /// A problem with matrices of the type M and blocks of the type X, which name their memory, their
 /// scalar, and whether a matrix is stored or a callable. Without `normal_equations` it is A x = λ B
-/// x or A X = R, with a symmetric n×n A. With `normal_equations` it is A v = σ u, Aᵀu = σ v or min
+/// x or A X = R, with a symmetric n×n A. With `normal_equations` it is A v = σ u, Aᴴu = σ v or min
 /// ‖R − A X‖, with an n×m A of any shape. It is a linear system or a least-squares problem if there
 /// are right-hand sides R. A solve reads it and never writes to it: what is found out about it is
 /// in the `SolvePlan`.
@@ -29,10 +29,10 @@ struct ProblemOf {
                                    ///< sides g is r or 0
   bool guess_from_random = false;  ///< as in `EigenProblem`
   X rhs{};                         ///< R, n×r. r = 0 for eigenpairs and singular triplets
-  /// Whether singular triplets of A or least-squares solutions are wanted, which are found by AᵀA
+  /// Whether singular triplets of A or least-squares solutions are wanted, which are found by AᴴA
   /// as an operator.
   bool normal_equations = false;
-  /// Aᵀ, m×n. Read only with `normal_equations`. None: it is made from A, which must then be
+  /// Aᴴ, m×n. Read only with `normal_equations`. None: it is made from A, which must then be
   /// stored.
   std::optional<M> A_transposed{};
   /// A preconditioner M⁻¹ given by the caller, m×m, symmetric positive definite. None: the request

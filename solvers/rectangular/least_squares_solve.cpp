@@ -85,13 +85,13 @@ void LeastSquaresSolve<T, Ctx>::iterate() {
   }
 }
 
-/// Columns multiplied by A or Aᵀ since the solve began.
+/// Columns multiplied by A or Aᴴ since the solve began.
 template <Scalar T, class Ctx>
 Index LeastSquaresSolve<T, Ctx>::applied() const {
   return problem_.A.columns_applied() - applied_before_;
 }
 
-/// X ← X₀, or 0 where Aᵀb = 0, S ← Aᵀ(B − A X), and the norms ‖Aᵀb‖.
+/// X ← X₀, or 0 where Aᴴb = 0, S ← Aᴴ(B − A X), and the norms ‖Aᴴb‖.
 template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::start() {
   problem_.A.A_transposed->apply(context_, problem_.B, S_.view());
@@ -100,7 +100,7 @@ void LeastSquaresSolve<T, Ctx>::start() {
   set_zero<T>(context_, result_.solution.view());
   if (problem_.initial_guess.cols() == 0) return;
   copy<T>(context_, problem_.initial_guess, result_.solution.view());
-  for (std::size_t j = 0; j < scales_.size(); ++j) {  // x = 0 is the solution where Aᵀb = 0
+  for (std::size_t j = 0; j < scales_.size(); ++j) {  // x = 0 is the solution where Aᴴb = 0
     if (scales_[j] == 0) set_zero<T>(context_, result_.solution.columns(static_cast<Index>(j), 1));
   }
   measure();
@@ -149,7 +149,7 @@ std::vector<double> LeastSquaresSolve<T, Ctx>::scaled_norms() {
   return column_norms_of(scaled_.view());
 }
 
-/// X ← X + D with (AᵀA + δ²I) D = S to a residual of at most `tolerance`·‖S‖.
+/// X ← X + D with (AᴴA + δ²I) D = S to a residual of at most `tolerance`·‖S‖.
 template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, double tolerance) {
   const EarlierParts earlier{result_.iterations, control_.seconds(), applied(),
@@ -173,7 +173,7 @@ void LeastSquaresSolve<T, Ctx>::correct(NormalEquationsOperator<T, Ctx>& F, doub
   result_.iterations += step.iterations;
   add(step.solution.view());
   if (step.status == SolveStatus::converged || worst_excess() <= 1) return;
-  // Where A is rank deficient or nearly so, rounding makes pᵀAᵀA p vanish for some search
+  // Where A is rank deficient or nearly so, rounding makes pᴴAᴴA p vanish for some search
   // directions p that the columns share. CG on each column separately meets such directions later.
   const bool shared = algorithm_ == CgAlgorithm::breakdown_free;
   const bool broke_down = step.status == SolveStatus::breakdown ||
@@ -202,7 +202,7 @@ void LeastSquaresSolve<T, Ctx>::add(ConstBlockView<T, Space> D) {
   if (!all) measure();
 }
 
-/// S ← Aᵀ(B − A X) − δ²X, with the norms of S and of B − A X.
+/// S ← Aᴴ(B − A X) − δ²X, with the norms of S and of B − A X.
 template <Scalar T, class Ctx>
 void LeastSquaresSolve<T, Ctx>::measure() {
   const PhaseScope phase(context_, Phase::verify);

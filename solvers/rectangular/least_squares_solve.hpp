@@ -29,7 +29,7 @@ class ColumnScaling final : public Preconditioner<T, Ctx> {
 };
 
 /// One solve of min ‖b − A x‖₂² + δ²‖x‖₂²: by a dense factorisation, or by corrections of X by
-/// block CG on (AᵀA + δ²I) D = S, until S = Aᵀ(B − A X) − δ²X, formed from B − A X, is as small as
+/// block CG on (AᴴA + δ²I) D = S, until S = Aᴴ(B − A X) − δ²X, formed from B − A X, is as small as
 /// the criterion asks.
 template <Scalar T, class Ctx>
 class LeastSquaresSolve {
@@ -69,17 +69,17 @@ class LeastSquaresSolve {
   Index applied_before_;
   CgAlgorithm algorithm_;  // of the next correction
   StopControl control_;
-  MultiVector<T, Space> R_, S_;              // B − A X, Aᵀ(B − A X)
+  MultiVector<T, Space> R_, S_;              // B − A X, Aᴴ(B − A X)
   MultiVector<T, Space> before_;             // X before a correction
   MultiVector<T, Space> weights_, squares_;  // 1/c and 1/c² for the column sums c of |A|
   MultiVector<T, Space> scaled_;             // diag(weights) S
   SmallMatrix<double, Space> norms_;
   BlockCgWorkspace<T, Ctx> workspace_;
   LeastSquaresResult<T, Space> result_;
-  std::vector<double> scales_;         // ‖Aᵀb‖
+  std::vector<double> scales_;         // ‖Aᴴb‖
   std::vector<double> gradients_;      // ‖s‖
   std::vector<double> objectives_;     // √(‖b − A x‖² + δ²‖x‖²)
-  std::vector<double> scaled_scales_;  // ‖diag(weights) Aᵀb‖. Empty: columns are not scaled
+  std::vector<double> scaled_scales_;  // ‖diag(weights) Aᴴb‖. Empty: columns are not scaled
   std::vector<double> scaled_gradients_;  // ‖diag(weights) s‖
   std::vector<double> roundings_;         // of ‖s‖, after a factorisation. Empty: not known
 };

@@ -20,7 +20,7 @@ BlockLanczosOptions lanczos_options(const SingularOptions& options) {
   return {static_cast<const EigenOptions&>(options)};
 }
 
-/// The bytes of the eigensolver on AᵀA.
+/// The bytes of the eigensolver on AᴴA.
 double eigensolver_memory_bytes(const SingularOptions& options,
                                 const detail::DecompositionCost& decomposition,
                                 std::size_t scalar_size) {

@@ -33,7 +33,7 @@ SolveStatus NullVectors<T, Ctx>::find(ConstBlockView<T, Space> known, Block U,
   }
 }
 
-/// Whether ‖Aᵀu‖₂ ≤ limit for all columns.
+/// Whether ‖Aᴴu‖₂ ≤ limit for all columns.
 template <Scalar T, class Ctx>
 bool NullVectors<T, Ctx>::annihilated(ConstBlockView<T, Space> U) {
   const Index c = U.cols();
@@ -56,7 +56,7 @@ SolveStatus NullVectors<T, Ctx>::remove_range(Block U) {
   problem.B = U;
   LeastSquaresOptions options;
   options.direct = false;  // the pair is adjoint for vectors of its range only
-  // A Krylov space that all columns share would reach the null space of AᵀA, where pᵀAᵀA p = 0.
+  // A Krylov space that all columns share would reach the null space of AᴴA, where pᴴAᴴA p = 0.
   options.algorithm = CgAlgorithm::pseudo_block;
   options.criterion = LinearCriterion::absolute;
   options.tolerance = kMargin * options_.limit;

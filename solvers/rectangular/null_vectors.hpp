@@ -8,14 +8,14 @@
 
 namespace heddle::detail {
 
-/// The options of a search for vectors that Aᵀ annihilates.
+/// The options of a search for vectors that Aᴴ annihilates.
 struct NullVectorOptions {
-  double limit = 0;  ///< ‖Aᵀu‖₂ of a unit vector up to which it counts as annihilated
+  double limit = 0;  ///< ‖Aᴴu‖₂ of a unit vector up to which it counts as annihilated
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< the first of the random streams that the search uses
 };
 
-/// Finds orthonormal vectors U (m×c, orthogonal to the columns of `known`) with ‖Aᵀu‖₂ ≤ limit for
+/// Finds orthonormal vectors U (m×c, orthogonal to the columns of `known`) with ‖Aᴴu‖₂ ≤ limit for
 /// an m×n A.
 ///
 /// The part in the range of A is removed from random vectors: u ← u − A A⁺u, the residual of a

@@ -8,7 +8,7 @@
 namespace heddle::detail {
 namespace {
 
-/// Operations of the decomposition that take as long as a column's product with AᵀA, per row and
+/// Operations of the decomposition that take as long as a column's product with AᴴA, per row and
 /// column of A. Measured on the host with about five entries per row. On a GPU it is an estimate,
 /// as the decomposition runs on the host.
 template <class Ctx>
@@ -64,8 +64,8 @@ bool SingularSolve<T, Ctx>::may_decompose() const {
          !control_.less_time_left_than(context_, decomposition_.seconds());
 }
 
-/// The number of columns whose products with AᵀA cost as much as the decomposition of A. Infinite
-/// where A is too large for it, so that block Lanczos may solve AᵀA as a dense problem instead.
+/// The number of columns whose products with AᴴA cost as much as the decomposition of A. Infinite
+/// where A is too large for it, so that block Lanczos may solve AᴴA as a dense problem instead.
 template <Scalar T, class Ctx>
 double SingularSolve<T, Ctx>::most_products() const {
   if (!decomposition_.acceptable()) return std::numeric_limits<double>::infinity();

@@ -26,7 +26,7 @@ template <Scalar T>
 constexpr double kLeastTolerance = 4 *
                                    static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 
-/// The errors of products with AᵀA relative to ‖A‖².
+/// The errors of products with AᴴA relative to ‖A‖².
 template <Scalar T>
 constexpr double kProductErrors = 2 *
                                   static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
@@ -78,7 +78,7 @@ SingularResult<T, typename Ctx::Space> SingularSolve<T, Ctx>::run() {
   return std::move(result_);
 }
 
-/// The triplets by an eigensolver on AᵀA, and those that are too small relative to ‖A‖₂ for that on
+/// The triplets by an eigensolver on AᴴA, and those that are too small relative to ‖A‖₂ for that on
 /// A restricted to the vectors orthogonal to the larger ones.
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::iterate() {
@@ -101,7 +101,7 @@ void SingularSolve<T, Ctx>::iterate() {
 
 /// Rounds of the eigensolver on `problem`, each with a stricter tolerance and from the vectors of
 /// the one before, until the triplets extracted from its vectors pass. Where rounding errors of
-/// products with AᵀA keep the last triplets from passing, but not the first ones, `exact_` counts
+/// products with AᴴA keep the last triplets from passing, but not the first ones, `exact_` counts
 /// these, and the solve does not end.
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::do_rounds(EigenProblem<T, Ctx>& problem, double tolerance) {
@@ -144,9 +144,9 @@ void SingularSolve<T, Ctx>::do_rounds(EigenProblem<T, Ctx>& problem, double tole
   }
 }
 
-/// The triplets after the first `exact_` ones, by rounds with A (I − VVᵀ), where V holds the right
+/// The triplets after the first `exact_` ones, by rounds with A (I − VVᴴ), where V holds the right
 /// vectors of these. Rounding errors of products with its square are as small as
-/// ε‖A‖ ‖A (I − VVᵀ)‖, while those of AᵀA are ε‖A‖².
+/// ε‖A‖ ‖A (I − VVᴴ)‖, while those of AᴴA are ε‖A‖².
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::deflate() {
   const auto V = V_.columns(0, exact_);
@@ -177,7 +177,7 @@ void SingularSolve<T, Ctx>::end_passed() {
   control_.end(SolveStatus::converged, "all triplets converged and passed verification");
 }
 
-/// The number of leading triplets next to which AᵀA hides no others.
+/// The number of leading triplets next to which AᴴA hides no others.
 template <Scalar T, class Ctx>
 Index SingularSolve<T, Ctx>::resolved_count() const {
   Index count = 0;
@@ -207,7 +207,7 @@ double SingularSolve<T, Ctx>::noise_ratio() const {
   return exact_ > 0 ? result_.norm / largest_left_ : 1;
 }
 
-/// Whether the first cycle of the eigensolver finds ‖AᵀA‖₂, to which its criterion is then
+/// Whether the first cycle of the eigensolver finds ‖AᴴA‖₂, to which its criterion is then
 /// relative.
 template <Scalar T, class Ctx>
 bool SingularSolve<T, Ctx>::finds_norm() const {
@@ -232,7 +232,7 @@ double SingularSolve<T, Ctx>::estimate_squared_norm(const EigenProblem<T, Ctx>& 
   return std::max(pairs.eigenvalues.front(), 0.0);
 }
 
-/// The tolerance of the first round, from ‖AᵀA‖₁ where it is known and ‖A‖₂². The residual of an
+/// The tolerance of the first round, from ‖AᴴA‖₁ where it is known and ‖A‖₂². The residual of an
 /// eigenpair is σ times that of the triplet. For σ = ‖A‖₂ this tolerance suffices.
 template <Scalar T, class Ctx>
 double SingularSolve<T, Ctx>::first_tolerance(std::optional<double> one_norm,
@@ -272,7 +272,7 @@ const EigenResult<T, typename Ctx::Space>& SingularSolve<T, Ctx>::solve_eigenpro
   earlier.append(pairs->history, result_.history);
   result_.iterations += pairs->iterations;
   result_.orthogonalization += pairs->orthogonalization;
-  // Squares of small σ may be rounding, so that even all eigenvalues of AᵀA prove nothing of them.
+  // Squares of small σ may be rounding, so that even all eigenvalues of AᴴA prove nothing of them.
   result_.completeness = {pairs->completeness.method};
   return *pairs;
 }
@@ -312,7 +312,7 @@ void SingularSolve<T, Ctx>::measure() {
   bound_values();
 }
 
-/// Bounds the errors of the singular values, which are eigenvalues of [0 A; Aᵀ 0], as −σ are.
+/// Bounds the errors of the singular values, which are eigenvalues of [0 A; Aᴴ 0], as −σ are.
 template <Scalar T, class Ctx>
 void SingularSolve<T, Ctx>::bound_values() {
   const std::vector<double>& sigma = result_.singular_values;
@@ -395,7 +395,7 @@ TripletErrors SingularSolve<T, Ctx>::errors() const {
           value_bounds_,           resolutions_};
 }
 
-/// Columns multiplied by A or Aᵀ since the solve began.
+/// Columns multiplied by A or Aᴴ since the solve began.
 template <Scalar T, class Ctx>
 Index SingularSolve<T, Ctx>::applied() const {
   return pair_.columns_applied() - applied_before_;

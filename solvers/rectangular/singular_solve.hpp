@@ -12,7 +12,7 @@
 
 namespace heddle::detail {
 
-/// One search for singular triplets. It works on the one of A and Aᵀ that has at least as many rows
+/// One search for singular triplets. It works on the one of A and Aᴴ that has at least as many rows
 /// as columns, called `tall_`. U holds its left and V its right singular vectors.
 template <Scalar T, class Ctx>
 class SingularSolve {
@@ -79,7 +79,7 @@ class SingularSolve {
   std::vector<double> value_bounds_;  // of the errors of σ, without rounding
   std::vector<double> resolutions_;   // see `TripletErrors`
   Index exact_ = 0;                   // leading triplets behind which the others are sought
-  double largest_left_ = 0;           // ‖A (I − VVᵀ)‖₂ for their right vectors V
+  double largest_left_ = 0;           // ‖A (I − VVᴴ)‖₂ for their right vectors V
   bool decomposed_ = false;           // whether all of A was decomposed
   SingularResult<T, Space> result_;
 };

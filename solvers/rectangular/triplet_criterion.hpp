@@ -8,11 +8,11 @@ namespace heddle::detail {
 /// The measured errors of singular triplets. The lists have one entry per triplet.
 struct TripletErrors {
   std::span<const double> values;     ///< σ
-  std::span<const double> residuals;  ///< max(‖A v − σ u‖₂, ‖Aᵀu − σ v‖₂)
-  double orthogonality;               ///< max(|UᵀU − I|, |VᵀV − I|)
+  std::span<const double> residuals;  ///< max(‖A v − σ u‖₂, ‖Aᴴu − σ v‖₂)
+  double orthogonality;               ///< max(|UᴴU − I|, |VᴴV − I|)
   double norm;                        ///< ‖A‖₂, or an estimate from below
   std::span<const double> bounds;     ///< of the errors of σ, without rounding
-  /// By how much σ may differ from the one of its place because AᵀA hides others, see
+  /// By how much σ may differ from the one of its place because AᴴA hides others, see
   /// `hidden_in_squares`.
   std::span<const double> resolutions;
 
@@ -20,7 +20,7 @@ struct TripletErrors {
   TripletErrors leading(Index count) const noexcept;
 };
 
-/// How far a singular value may lie above σ without being seen by an eigensolver on AᵀA whose
+/// How far a singular value may lie above σ without being seen by an eigensolver on AᴴA whose
 /// products have errors of norm root²: √(σ² + root²) − σ.
 double hidden_in_squares(double sigma, double root) noexcept;
 

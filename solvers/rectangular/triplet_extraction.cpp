@@ -36,7 +36,7 @@ TripletExtraction<T, Ctx>::TripletExtraction(Ctx& context, const AdjointPair<T, 
       norms_(context, max_cols, 1),
       seed_(seed) {}
 
-/// Memory for products with A or Aᵀ. A process may hold more rows of V than of U, although A has at
+/// Memory for products with A or Aᴴ. A process may hold more rows of V than of U, although A has at
 /// least as many rows as columns.
 template <Scalar T, class Ctx>
 BlockView<T, typename Ctx::Space> TripletExtraction<T, Ctx>::products(Index rows, Index cols) {

@@ -9,7 +9,7 @@
 namespace heddle::detail {
 
 /// Extracts singular triplets of A from a space of right vectors and measures their errors, with
-/// fresh products with A and Aᵀ only. A has at least as many rows as columns.
+/// fresh products with A and Aᴴ only. A has at least as many rows as columns.
 template <Scalar T, class Ctx>
 class TripletExtraction {
  public:
@@ -69,7 +69,7 @@ class TripletExtraction {
   AdjointPair<T, Ctx> pair_;
   Orthogonalizer<T, Ctx> orthogonalizer_;
   OwnedHostContext host_;
-  MultiVector<T, Space> W_, Q_;  // products with A or Aᵀ, an orthonormal basis of A X
+  MultiVector<T, Space> W_, Q_;  // products with A or Aᴴ, an orthonormal basis of A X
   SmallMatrix<Wide<T>, HostSpace> R_, P_, Z_;
   SmallMatrix<double, HostSpace> sigma_;
   SmallMatrix<Wide<T>, Space> small_;

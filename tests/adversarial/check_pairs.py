@@ -262,8 +262,7 @@ def describe(i, theta, values, why):
 def triplets(case, problem, outcome):
     A = Scaled.of(problem.A)
     sigma = np.ldexp(np.array(outcome.result["singular_values"], dtype=np.float64), -A.exponent)
-    U = outcome.arrays["left_vectors"].astype(np.float64)
-    V = outcome.arrays["right_vectors"].astype(np.float64)
+    U, V = (outcome.arrays[f"{side}_vectors"].astype(problem.numbers) for side in ("left", "right"))
     exact = truth.singular_values(A.matrix)
     right = min(case.nev, len(exact.values))
     if len(sigma) != right:
@@ -271,7 +270,7 @@ def triplets(case, problem, outcome):
     norm = exact.values[0]
     M = A.matrix
     residuals = np.maximum(np.linalg.norm(M @ V - U * sigma, axis=0),
-                           np.linalg.norm(M.T @ U - V * sigma, axis=0))
+                           np.linalg.norm(M.conj().T @ U - V * sigma, axis=0))
     name = case.solver.get("criterion", "eigenvalue")
     size = {"norm": norm, "eigenvalue": norm, "relative": sigma,
             "absolute": float(np.ldexp(1.0, -A.exponent)) if A.exponent < 1000 else 0.0}[name]
@@ -280,7 +279,7 @@ def triplets(case, problem, outcome):
     for i in np.flatnonzero(residuals > limit)[:1]:
         findings.append(wrong("residual", f"triplet {i}: {residuals[i]:.2e} for {limit[i]:.2e}"))
     for name, W in (("U", U), ("V", V)):
-        defect = np.max(np.abs(W.T @ W - np.eye(right)))
+        defect = np.max(np.abs(W.conj().T @ W - np.eye(right)))
         if defect > 1e4 * case.epsilon:
             findings.append(wrong("orthogonality", f"max |{name}'{name} - I| = {defect:.2e}"))
     values = exact.values[:right] if case.which == "largest" else exact.values[::-1][:right]

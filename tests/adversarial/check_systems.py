@@ -87,19 +87,19 @@ def held(case, problem, system):
 
 
 def least_squares(case, problem, outcome):
-    """‖Aᵀ(b - A x)‖ within the tolerance, ‖b - A x‖ near its minimum where A has full rank."""
+    """‖Aᴴ(b - A x)‖ within the tolerance, ‖b - A x‖ near its minimum where A has full rank."""
     shape = (problem.A.shape[1], problem.rhs.shape[1])
     if outcome.arrays["solution"].shape != shape:
         return [wrong("shape", f"solution {outcome.arrays['solution'].shape}, not {shape}")]
     system = System(case, problem, outcome)
-    gradient = np.linalg.norm(system.A.T @ system.r, axis=0)
-    norm_A = np.linalg.norm(system.A.astype(np.float64), 2)
+    gradient = np.linalg.norm(system.A.conj().T @ system.r, axis=0)
+    norm_A = np.linalg.norm(double(system.A), 2)
     noise = norm_A * system.noise
     if case.solver.get("criterion") == "absolute":
         scale = Scaled.of(problem.A).exponent
         limits = case.tolerance * system.unit * np.ldexp(1.0, -scale)
     else:
-        limits = case.tolerance * np.linalg.norm(system.A.T @ system.b, axis=0)
+        limits = case.tolerance * np.linalg.norm(system.A.conj().T @ system.b, axis=0)
     return worst("residual", gradient, 1.05 * limits + noise) + least_norm(case, system, limits)
 
 
@@ -108,10 +108,10 @@ def least_norm(case, system, limits):
     preconditioner = case.solver.get("preconditioner", {}).get("type", "auto")
     if case.guess is not None or preconditioner != "none":
         return []
-    A = system.A.astype(np.float64)
+    A = double(system.A)
     _, sigma, V = np.linalg.svd(A)
     rank = int(np.sum(sigma > 1e-10 * sigma[0])) if len(sigma) and sigma[0] > 0 else 0
-    null = np.linalg.norm(V[rank:].astype(np.longdouble) @ system.x, axis=0)
+    null = np.linalg.norm(long(V[rank:]) @ system.x, axis=0)
     smallest = sigma[rank - 1] if rank else 1.0
     size = np.linalg.norm(system.x, axis=0)
     allowed = 1e-4 * size + 1e3 * case.epsilon * (sigma[0] / smallest) ** 2 * size

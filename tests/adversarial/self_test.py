@@ -208,7 +208,11 @@ class HermitianPairs(unittest.TestCase):
 
 class Others(unittest.TestCase):
     def test_triplets(self):
-        A = np.random.default_rng(1).standard_normal((12, 7))
+        rng = np.random.default_rng(1)
+        for A in (rng.standard_normal((12, 7)), rng.standard_normal((12, 7)) + 1j * rng.random((12, 7))):
+            self.check_triplets(A)
+
+    def check_triplets(self, A):
         U, sigma, V = np.linalg.svd(A, full_matrices=False)
         case = Case("kahan", 7, 1, "block_lanczos", {"nev": 2, "which": "largest"})
         size = sigma[0]
@@ -220,7 +224,7 @@ class Others(unittest.TestCase):
                                             "singular_values": (sigma[places] + change).tolist(),
                                             "error_bounds": [bound * size] * 2,
                                             "limited_by_rounding": [mark] * 2})
-            outcome.arrays = {"left_vectors": U[:, places], "right_vectors": V[places].T}
+            outcome.arrays = {"left_vectors": U[:, places], "right_vectors": V[places].conj().T}
             self.assertEqual(kinds(case, Problem(A, kind="triplets"), outcome), expected)
 
     def test_systems(self):
@@ -248,12 +252,13 @@ class Others(unittest.TestCase):
     def test_least_squares(self):
         rng = np.random.default_rng(2)
         A, b = rng.standard_normal((9, 4)), rng.standard_normal((9, 1))
-        problem = Problem(A, rhs=b, kind="least_squares")
-        x = np.linalg.lstsq(A, b, rcond=None)[0]
-        for solution, expected in ((x, set()), (x + 1e-3, {"residual"})):
-            outcome = Outcome(0, 0, 0, "", {"status": "converged"})
-            outcome.arrays = {"solution": solution}
-            self.assertEqual(kinds(Case("kahan", 4, 1, "block_cg"), problem, outcome), expected)
+        for factor in (1, 1 + 2j * rng.standard_normal((9, 1))):
+            problem = Problem(A * factor, rhs=b, kind="least_squares")
+            x = np.linalg.lstsq(A * factor, b, rcond=None)[0]
+            for solution, expected in ((x, set()), (x + 1e-3, {"residual"})):
+                outcome = Outcome(0, 0, 0, "", {"status": "converged"})
+                outcome.arrays = {"solution": solution}
+                self.assertEqual(kinds(Case("kahan", 4, 1, "block_cg"), problem, outcome), expected)
 
 
 class Truth(unittest.TestCase):

@@ -127,13 +127,42 @@ TEST_F(ComplexSolveProcess, FindsPairsInsideTheSpectrum) {
   EXPECT_NEAR(eigenvalues()[1], 5, 1e-12);
 }
 
+/// [3i, 0; 0, 1; 0, 0] has the singular values 3 and 1.
+TEST_F(ComplexSolveProcess, SingularValuesAndLeastSquaresOfARectangularFile) {
+  folder_.write("A.mtx",
+                "%%MatrixMarket matrix coordinate complex general\n3 2 2\n1 1 0 3\n2 2 1 0\n");
+  folder_.write("b.mtx", "%%MatrixMarket matrix array complex general\n3 1\n6 0\n0 2\n0 5\n");
+  ProcessResult run = run_solve({"A.mtx", "--transform", "normal_equations", "-n", "2", "--which",
+                                 "largest", "--set", "output.eigenvectors=mtx"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto sigma = result("out").at("singular_values").get<std::vector<double>>();
+  ASSERT_EQ(sigma.size(), 2u);
+  EXPECT_NEAR(sigma[0], 3, 1e-14);
+  EXPECT_NEAR(sigma[1], 1, 1e-14);
+  for (const char* const side : {"left", "right"}) {
+    const std::string file =
+        contents(folder_.path() / "out" / (side + std::string("_vectors.mtx")));
+    EXPECT_EQ(file.substr(0, file.find('\n')), "%%MatrixMarket matrix array complex general");
+  }
+  run = run_solve({"A.mtx", "--transform", "normal_equations", "--rhs", "b.mtx", "--set",
+                   "output.solution=mtx"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::istringstream file(contents(folder_.path() / "out/solution.mtx"));
+  for (std::string line; file.peek() == '%';) std::getline(file, line);
+  int rows = 0, columns = 0;
+  double x[4];
+  file >> rows >> columns >> x[0] >> x[1] >> x[2] >> x[3];
+  ASSERT_EQ(rows, 2);  // x = (-2i, 2i), and |b - A x| = 5
+  for (const auto& [place, exact] : {std::pair{0, 0.0}, {1, -2.0}, {2, 0.0}, {3, 2.0}}) {
+    EXPECT_NEAR(x[place], exact, 1e-14);
+  }
+  EXPECT_NEAR(result("out").at("residual_norms").at(0).get<double>(), 5, 1e-13);
+}
+
 TEST_F(ComplexSolveProcess, RefusesByKeyWhatIsThereForRealMatrices) {
   folder_.write("A.mtx", kHermitian);
   expect_error(run_solve({"A.mtx", "--transform", "laplacian"}), 1,
                "--transform laplacian: problem.transform: takes real matrices and blocks only");
-  expect_error(run_solve({"A.mtx", "--transform", "normal_equations"}), 1,
-               "--transform normal_equations: problem.transform: takes real matrices and blocks "
-               "only");
   expect_error(
       run_solve({"A.mtx", "--buckling", "A.mtx", "-n", "1"}), 1,
       "--buckling A.mtx: problem.geometric_stiffness: takes real matrices and blocks only");
