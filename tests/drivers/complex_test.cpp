@@ -322,9 +322,10 @@ TEST(ComplexRefusals, MatricesThatAreNotSquare) {
   const std::vector<std::int64_t> offsets{0, 1, 2};
   const std::vector<std::int32_t> columns{0, 1};
   const std::vector<Complex> values{1, 1};
-  EXPECT_EQ(refusal({.A = ComplexMatrix(2, 3, offsets, columns, values)}),
-            "A: the matrix is 2 x 3, it must be square; normal_equations finds its singular values, or "
-            "least-squares solutions");
+  EXPECT_EQ(
+      refusal({.A = ComplexMatrix(2, 3, offsets, columns, values)}),
+      "A: the matrix is 2 x 3, it must be square; normal_equations finds its singular values, or "
+      "least-squares solutions");
 }
 
 TEST(ComplexRefusals, MassesThatAreNotDefinite) {
