@@ -33,6 +33,19 @@ WideMatrix<T> to_dense(ConstBlockView<T, HostSpace> X) {
   return dense;
 }
 
+/// [Re A, −Im A; Im A, Re A]: each eigenvalue and each singular value of A twice.
+inline Eigen::MatrixXd real_form(const Eigen::MatrixXcd& A) {
+  Eigen::MatrixXd form(2 * A.rows(), 2 * A.cols());
+  form << A.real(), -A.imag(), A.imag(), A.real();
+  return form;
+}
+
+/// The complex matrix whose real form has these first columns, [Re X; Im X].
+inline Eigen::MatrixXcd complex_form(const Eigen::MatrixXd& columns) {
+  const Index rows = columns.rows() / 2;
+  return columns.topRows(rows) + std::complex<double>(0, 1) * columns.bottomRows(rows);
+}
+
 /// A dense matrix as a block, with entries rounded to T.
 template <Scalar T>
 MultiVector<T, HostSpace> to_block(HostContext& context, const Eigen::MatrixXd& dense) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <heddle/linalg/gallery/gallery.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <heddle/solvers/preconditioners/block_jacobi/block_jacobi.hpp>
@@ -20,6 +20,10 @@ namespace {
 using Complex = std::complex<double>;
 using Dense = Eigen::MatrixXcd;
 
+Dense inverse_of(const Dense& A) {
+  return test::complex_form(test::inverse(test::real_form(A)).leftCols(A.cols()));
+}
+
 class HermitianPreconditioners : public testing::Test {
  protected:
   /// M⁻¹ as a dense matrix.
@@ -35,7 +39,7 @@ class HermitianPreconditioners : public testing::Test {
 
   static void expect_definite(const Dense& inverse) {
     EXPECT_LE((inverse - inverse.adjoint()).norm(), 1e-13 * inverse.norm());
-    EXPECT_EQ(Dense((inverse + inverse.adjoint()) / 2).llt().info(), Eigen::Success);
+    EXPECT_GT(test::eigenvalues(test::real_form((inverse + inverse.adjoint()) / 2))(0), 0);
   }
 
   HostCsrMatrix<Complex> matrix(const Dense& dense) {
@@ -62,7 +66,7 @@ TEST_F(HermitianPreconditioners, BlockJacobiInvertsBlocks) {
       Dense expected = Dense::Zero(A.rows(), A.rows());
       for (Index i = 0; i < A.rows(); i += size) {
         const Index m = std::min(size, A.rows() - i);
-        expected.block(i, i, m, m) = Dense(whole.block(i, i, m, m)).inverse();
+        expected.block(i, i, m, m) = inverse_of(whole.block(i, i, m, m));
       }
       const Dense found = dense(M);
       EXPECT_LE((found - expected).norm(), 1e-12 * expected.norm()) << size;
@@ -133,7 +137,7 @@ TEST_F(HermitianPreconditioners, WithoutFillTheFactorIsExact) {
   const auto stored = matrix(A);
   IncompleteCholeskyPreconditioner<Complex, HostContext> M(context_, stored.view());
   EXPECT_EQ(M.shift(), 0);
-  const Dense expected = A.inverse();
+  const Dense expected = inverse_of(A);
   EXPECT_LE((dense(M) - expected).norm(), 1e-12 * expected.norm());
 }
 
