@@ -12,6 +12,10 @@ class StagnationTest {
   /// smallest one so far was last improved by a tenth at least `kPatience` iterations ago.
   bool stagnated(Index iteration, double residual, double floor) noexcept;
 
+  /// Whether the smallest residual that `stagnated` was given, of any size, was last improved by a
+  /// tenth at least `kPatience` iterations ago.
+  bool stalled(Index iteration) const noexcept { return iteration - best_iteration_ >= kPatience; }
+
   /// Forgets the residuals so far, because from `iteration` on other pairs or other start vectors
   /// are iterated.
   void restart(Index iteration) noexcept {

@@ -54,7 +54,8 @@ BlockLanczosShape block_lanczos_shape(const BlockLanczosOptions& options, Index 
 
 /// Estimated bytes of the context's memory that a solve holds, with its result and without the
 /// operators. A dense solve that replaces a costly iteration is not included, see
-/// `EigenOptions::dense_bytes`. `scalar_size`: bytes per scalar of the blocks.
+/// `EigenOptions::dense_bytes`, nor is a basis that grows. `scalar_size`: bytes per scalar of the
+/// blocks.
 double block_lanczos_memory_bytes(const BlockLanczosOptions& options, Index n, bool pencil,
                                   std::size_t scalar_size);
 
@@ -102,6 +103,11 @@ class BlockLanczosWorkspace {
 /// only after a Rayleigh–Ritz step and residuals from fresh products with A and B have confirmed
 /// the pairs. Numerical trouble is a status in the result. Misuse throws `InvalidArgument`, which
 /// names both sides. Constraints are not supported.
+///
+/// Where residuals have stopped falling above the level of rounding for 20 cycles, as where more
+/// eigenvalues lie next to the wanted ones than the basis holds, the solve begins anew with twice
+/// as many columns, up to half of the rows. It does not if `max_basis` is given, or with a
+/// checkpoint.
 ///
 /// The result is stored in the workspace until the next solve with it. A and B must be symmetric.
 /// This is not checked. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,

@@ -69,13 +69,13 @@ BlockLanczosSolve<T, Ctx>::BlockLanczosSolve(Ctx& context, const EigenProblem<T,
 }
 
 template <Scalar T, class Ctx>
-bool BlockLanczosSolve<T, Ctx>::run() {
+NextSolve BlockLanczosSolve<T, Ctx>::run() {
   const bool dense = s_.shape.max_basis == 0;
   bool resumed = !dense && start();  // V₊ᵀBV₊ = I                        n×b
   s_.verifier.norms().prepare(context_, problem_);
   if (dense) {
     solve_dense();
-    return false;
+    return NextSolve::none;
   }
   for (; !engine_.ended(); resumed = false) {
     multiply(resumed);  // U = F V₊, S = VᵀBU
@@ -91,7 +91,8 @@ bool BlockLanczosSolve<T, Ctx>::run() {
     end_if_lost(basis_.expand(context_, F_));  // V ← [V V₊], V₊β ← U − V T₊
   }
   finish();
-  return choice_.dense_pays();
+  if (choice_.dense_pays()) return NextSolve::dense;
+  return stalled_ ? NextSolve::larger_basis : NextSolve::none;
 }
 
 /// Starts the solve. True if it resumes from a checkpoint whose state follows a call of `multiply`.
@@ -211,11 +212,21 @@ bool BlockLanczosSolve<T, Ctx>::beyond_interval() {
   return farthest && choice_.corrects_far_end(*farthest);
 }
 
+/// Also where residuals have stopped falling above the level of rounding, as where more eigenvalues
+/// lie next to the wanted ones than the basis holds, and the caller leaves its size open.
 template <Scalar T, class Ctx>
 bool BlockLanczosSolve<T, Ctx>::finished() {
   if (engine_.ended()) return true;
   engine_.finish_iteration(*this, "all pairs converged and passed verification");
-  return engine_.ended() || choice_.too_many_applications(F_.map().degree());
+  if (engine_.ended() || choice_.too_many_applications(F_.map().degree())) return true;
+  // A checkpoint holds a solve of one size.
+  const bool may_grow = options_.max_basis == 0 && options_.checkpoint.file.empty() &&
+                        4 * s_.shape.max_basis <= s_.shape.n;
+  const bool leads = next_ == AfterCycle::thick_restart && !pairs_.checking();
+  stalled_ = may_grow && leads && stagnation_.stalled(result_.iterations) &&
+             completeness_.awaited_residual() > pairs_.convergence().noise_floor();
+  if (stalled_) engine_.end(SolveStatus::max_iterations, "residuals do not fall any more");
+  return stalled_;
 }
 
 template <Scalar T, class Ctx>

@@ -22,6 +22,13 @@ enum class AfterCycle {
   reopen,       ///< fresh products refuted some pairs, and the iteration continues from these
 };
 
+/// What is to follow a solve that has ended without the wanted pairs.
+enum class NextSolve {
+  none,
+  dense,         ///< a dense solve, which costs less
+  larger_basis,  ///< one with a larger basis, because residuals have stopped falling
+};
+
 /// One block Lanczos solve over the memory of a workspace, with its loop and its steps.
 /// `OperatorChoice` chooses the operator F that is iterated on. `PairLedger` holds the values and
 /// residuals of the pairs. `Completeness` decides whether pairs may have been missed.
@@ -39,8 +46,7 @@ class BlockLanczosSolve {
 
   /// Iterates until the pairs have converged and are verified, or until another reason ends the
   /// solve. Then the result is in the storage.
-  /// Returns whether it was ended because a dense solve costs less.
-  bool run();
+  NextSolve run();
 
   // The hooks of the engine, see `ResumableSolve`. An iteration is a cycle.
   IterationRecord record() const;
@@ -100,6 +106,7 @@ class BlockLanczosSolve {
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
   bool cycle_complete_ = false;  // false if a limit or the monitor ended the cycle
+  bool stalled_ = false;         // whether a larger basis is needed
   bool has_pairs_ = false;       // whether the current Ritz pairs are those of the basis
 };
 

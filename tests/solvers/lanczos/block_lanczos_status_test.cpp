@@ -198,6 +198,37 @@ TEST(BlockLanczosStatus, AnIterationThatCostsMoreThanADenseSolveIsReplacedByOne)
   }
 }
 
+/// 1 + 10⁻⁸ … 1 + 10⁻¹ in equal ratios: near to each wanted value lie more than the basis holds.
+TEST(BlockLanczosStatus, ABasisThatHoldsTooFewOfManyNearValuesGrows) {
+  HostContext context;
+  std::vector<double> values;
+  for (int j = 0; j < 150; ++j) values.push_back(1 + std::pow(10.0, -8 + 7 * j / 149.0));
+  for (int j = 0; j < 1850; ++j) values.push_back(1.2 + 8.8 * j / 1849.0);
+  BlockLanczosOptions options = options_for(8, Which::smallest);
+  options.tolerance = 1e-9;
+  options.filter = LanczosFilter::chebyshev;
+  DiagonalOperator<double> A(values);
+  Index seen = 0;
+  const Monitor monitor = [&](const MonitorState& state) {
+    EXPECT_EQ(state.record.iteration, ++seen);
+    return true;
+  };
+  const auto result = block_lanczos<double, HostContext>(context, {&A}, options, monitor);
+  ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+  EXPECT_NE(result.reason.find("residuals stopped falling in"), std::string::npos) << result.reason;
+  EXPECT_EQ(result.iterations, seen);
+  EXPECT_EQ(std::ssize(result.history), seen);
+  EXPECT_EQ(result.operator_applications, A.columns_applied());
+  for (std::size_t j = 0; j < 8; ++j) {
+    EXPECT_NEAR(result.eigenvalues[j], values[j], result.error_bounds[j] + 1e-14);
+    EXPECT_GE(result.history[j + 1].seconds, result.history[j].seconds);
+  }
+  options.max_basis = block_lanczos_shape(options, 2000, false).max_basis;
+  options.max_iterations = seen;
+  const auto fixed = block_lanczos<double, HostContext>(context, {&A}, options);
+  EXPECT_EQ(fixed.status, SolveStatus::max_iterations) << fixed.reason;
+}
+
 TEST(BlockLanczosStatus, AWrongInverseOfBFailsVerification) {
   HostContext context;
   auto A = test::make_operator<double>(context, {"laplace2d", {20, 21}});
