@@ -58,6 +58,10 @@ double EigenConvergence::unresolved(double lambda) const noexcept {
   return norm_B_ > 0 ? noise / norm_B_ : noise;
 }
 
+bool EigenConvergence::takes_for_zero(double lambda) const noexcept {
+  return !bounds_values() && std::abs(lambda) * norm_B_ <= allowed(lambda);
+}
+
 bool EigenConvergence::is_zero(double lambda, double error) const noexcept {
   const double zero = leniency_ * largest_zero() * norm_B_;
   return std::abs(lambda) * norm_B_ <= zero && error <= zero;

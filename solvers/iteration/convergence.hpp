@@ -75,6 +75,10 @@ class EigenConvergence {
   /// of a graph are no scale.
   bool is_zero(double lambda, double error) const noexcept;
 
+  /// Whether the criterion tells λ from zero no more, as a tolerance does that is larger than the
+  /// value. Never for the criterion `eigenvalue`.
+  bool takes_for_zero(double lambda) const noexcept;
+
   /// The largest |λ| that may be rounding of zero: 10 ε‖A‖₁/‖B‖₁.
   double largest_zero() const noexcept;
 

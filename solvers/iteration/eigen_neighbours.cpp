@@ -58,6 +58,8 @@ double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergenc
     if (zeros.is_zero(each, 0)) farthest = std::max(farthest, std::abs(each));
   }
   if (farthest >= 0 && zeros.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
+  // Of values that the criterion takes for zeros, a search may have found any.
+  if (!neighbours.dense && convergence.takes_for_zero(values_[j])) return dual_residuals_[j];
   // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
   // this value is not its neighbour.
   const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;

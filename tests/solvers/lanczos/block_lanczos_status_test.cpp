@@ -229,6 +229,28 @@ TEST(BlockLanczosStatus, ABasisThatHoldsTooFewOfManyNearValuesGrows) {
   EXPECT_EQ(fixed.status, SolveStatus::max_iterations) << fixed.reason;
 }
 
+/// Of values that an absolute tolerance takes for zeros, any may be found. The bound says so.
+TEST(BlockLanczosStatus, BoundsOfValuesBelowAnAbsoluteToleranceHoldForTheFirst) {
+  HostContext context;
+  std::vector<double> values = {-6e-10, 6.8e-10, 6.83e-10, 8.2e-9};
+  for (int j = 1; j <= 1500; ++j) values.push_back(j / 1500.0);
+  DiagonalOperator<double> A(values);
+  BlockLanczosOptions options = options_for(1, Which::smallest);
+  options.block_size = 1;
+  options.criterion = Criterion::absolute;
+  options.tolerance = 1e-6;
+  for (const LanczosFilter filter : {LanczosFilter::none, LanczosFilter::chebyshev}) {
+    options.filter = filter;
+    for (options.seed = 1; options.seed <= 10; ++options.seed) {
+      const auto result = block_lanczos<double, HostContext>(context, {&A}, options);
+      ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
+      EXPECT_LE(std::abs(result.eigenvalues[0] - values[0]), result.error_bounds[0])
+          << "seed " << options.seed;
+      EXPECT_LE(result.error_bounds[0], options.tolerance);
+    }
+  }
+}
+
 TEST(BlockLanczosStatus, AWrongInverseOfBFailsVerification) {
   HostContext context;
   auto A = test::make_operator<double>(context, {"laplace2d", {20, 21}});
