@@ -1,4 +1,4 @@
-"""Solves with one factorisation of a symmetric matrix."""
+"""Solves with one factorisation of a symmetric or Hermitian matrix."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _core
-from ._inputs import Operand, asymmetry_of, block, by_parts, listed, matrix
+from ._inputs import Operand, as_complex, asymmetry_of, block, listed, matrix
 from ._messages import NEARLY_SYMMETRIC, callers_names
-from ._scalars import check_real
 
 _NAMES = {"B": "M"}  # of the library's fields
 
@@ -17,7 +16,6 @@ _NAMES = {"B": "M"}  # of the library's fields
 def _stored(A: Any, name: str) -> Operand:
     if not callable(A) or hasattr(A, "shape"):
         operand = matrix(A, name)
-        check_real(operand.dtype, name, "factorisations are those of")
         if isinstance(operand, Operand) and operand.is_stored:
             return operand
     raise TypeError(f"{name} must be a matrix whose entries are stored, in host memory")
@@ -41,12 +39,15 @@ class Factorized:
         mass = None if M is None else _stored(M, "M")
         self._dtype = operand.dtype if mass is None else np.promote_types(operand.dtype, mass.dtype)
         self._shape = operand.shape
+        core, mass_core = self._core_of(operand), None if mass is None else self._core_of(mass)
         with self._callers_names(operand, mass):
-            self._core = _core.Factorized(
-                operand.real_core, None if mass is None else mass.real_core
-            )
+            self._core = _core.Factorized(core, mass_core)
         self._label = "A - {:g} I" if mass is None else "A - {:g} M"
         self._factor(shift, "")
+
+    def _core_of(self, operand: Operand) -> Any:
+        """One complex matrix makes the factor complex."""
+        return as_complex(operand).core if self._dtype.kind == "c" else operand.core
 
     @staticmethod
     def _callers_names(A: Operand, M: Operand | None = None) -> Any:
@@ -54,7 +55,8 @@ class Factorized:
             _, asymmetry = asymmetry_of(M if field == "B" and M is not None else A)
             name = _NAMES.get(field, field)
             if asymmetry <= NEARLY_SYMMETRIC:
-                return f"; pass ({name} + {name}.T) / 2"
+                adjoint = f"{name}.conj().T" if A.dtype.kind == "c" else f"{name}.T"
+                return f"; pass ({name} + {adjoint}) / 2"
             return "; scipy.sparse.linalg.splu takes unsymmetric matrices"
 
         return callers_names(_NAMES, way_out)
@@ -95,10 +97,10 @@ class Factorized:
         rhs, scalar = block(b, "b", self._shape[0])
         if not isinstance(rhs, np.ndarray):
             raise TypeError("b lies in the memory of a GPU; here it must be in host memory")
+        if self._core.is_complex:
+            rhs = np.ascontiguousarray(rhs, dtype=np.complex128)
         with np.errstate(over="ignore"):  # in single precision
-            solve = self._core.solve
-            x = by_parts(solve, rhs) if rhs.dtype.kind == "c" else solve(rhs)
-            x = x.astype(np.promote_types(self._dtype, scalar), copy=False)
+            x = self._core.solve(rhs).astype(np.promote_types(self._dtype, scalar), copy=False)
         for j in np.flatnonzero(~np.isfinite(x).all(axis=0))[:1]:
             raise OverflowError(
                 f"the solution of column {j} leaves the range of {x.dtype} numbers: scale A or b"
@@ -113,9 +115,12 @@ class Factorized:
         shift = self.sigma if sigma is None else _real(sigma)
         if A is not None:
             operand = _stored(A, "A")
+            if operand.dtype.kind == "c" and not self._core.is_complex:
+                raise TypeError("A is complex, the factorised matrices are real: factorise it anew")
+            dtype = np.promote_types(self._dtype, operand.dtype)
             with self._callers_names(operand):
-                self._core.set_values(operand.real_core)
-            self._dtype = np.promote_types(self._dtype, operand.dtype)
+                self._core.set_values(self._core_of(operand))
+            self._dtype = dtype
         self._factor(shift, "; the factor before is gone, the next refactor makes another")
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
@@ -126,15 +131,15 @@ class Factorized:
 
 
 def factorized(A: Any, *, M: Any = None, sigma: float = 0.0) -> Factorized:
-    """Factorises a sparse symmetric matrix, definite or not, for solves with many right-hand sides that
-    are not known at once. As `scipy.sparse.linalg.factorized`, for symmetric matrices.
+    """Factorises a sparse symmetric or Hermitian matrix, definite or not, for solves with many
+    right-hand sides that are not known at once. As `scipy.sparse.linalg.factorized`, for such matrices.
 
     Parameters
     ----------
     A : sparse matrix, array or graph
-        Symmetric, n x n. It is copied.
+        Symmetric, or Hermitian if its numbers are complex, n x n. It is copied.
     M : as A, optional
-        Symmetric, the identity if it is not given.
+        Likewise, the identity if it is not given.
     sigma : float
         A - sigma M is factorised.
 

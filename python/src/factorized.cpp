@@ -21,10 +21,11 @@ void factor(Factorized& self, double sigma) {
   if (!trouble.empty()) raise_numerical(trouble);
 }
 
-nb::object solve(Factorized& self, const Array2<double>& R) {
-  const Block block = block_of(R);
+template <class T>
+nb::object solve(Factorized& self, const Array2<T>& R) {
+  const HostBlock<T> block = block_of(R);
   HostContext context{1};
-  MultiVector<double, HostSpace> X(context, block.rows(), block.cols());
+  MultiVector<T, HostSpace> X(context, block.rows(), block.cols());
   {
     const nb::gil_scoped_release unlock;
     self.solve(block.view(), X.view());
@@ -40,28 +41,39 @@ std::tuple<Index, Index, Index> inertia(const Factorized& self) {
   return {signs->negative, signs->zero, signs->positive};
 }
 
-}  // namespace
-
-void bind_factorized(nb::module_& m) {
+/// What takes matrices and blocks of numbers of type T.
+template <class T>
+void bind_numbers(nb::class_<Factorized>& bound) {
   using namespace nb::literals;
-  nb::class_<Factorized>(m, "Factorized", "Solves with A - sigma B, which copies the matrices.")
+  bound
       .def(
           "__init__",
-          [](Factorized* self, const PythonMatrix<double>& A, const PythonMatrix<double>* B) {
+          [](Factorized* self, const PythonMatrix<T>& A, const PythonMatrix<T>* B) {
             const nb::gil_scoped_release unlock;
-            new (self) Factorized(A.matrix, B == nullptr ? Matrix() : B->matrix);
+            new (self) Factorized(A.matrix, B == nullptr ? HostMatrix<T>() : B->matrix);
           },
           "A"_a, "B"_a = nb::none())
       .def(
           "set_values",
-          [](Factorized& self, const PythonMatrix<double>& A) {
+          [](Factorized& self, const PythonMatrix<T>& A) {
             const nb::gil_scoped_release unlock;
             self.set_values(A.matrix);
           },
           "A"_a, "Takes other values in the same pattern.")
-      .def("factor", &factor, "sigma"_a, "Factors A - sigma B.")
-      .def("solve", &solve, "R"_a.noconvert(), "(A - sigma B)^-1 R for an n x b block.",
-           nb::sig("def solve(self, R: numpy.ndarray) -> numpy.ndarray"))
+      .def("solve", &solve<T>, "R"_a.noconvert(), "(A - sigma B)^-1 R for an n x b block.",
+           nb::sig("def solve(self, R: numpy.ndarray) -> numpy.ndarray"));
+}
+
+}  // namespace
+
+void bind_factorized(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Factorized> bound(m, "Factorized",
+                               "Solves with A - sigma B, which copies the matrices.");
+  bind_numbers<double>(bound);
+  bind_numbers<std::complex<double>>(bound);
+  bound.def("factor", &factor, "sigma"_a, "Factors A - sigma B.")
+      .def_prop_ro("is_complex", &Factorized::complex)
       .def_prop_ro("sigma", &Factorized::sigma)
       .def_prop_ro("inertia", &inertia)
       .def_prop_ro("library", &Factorized::library);

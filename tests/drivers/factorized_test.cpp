@@ -3,8 +3,10 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <drivers/chain.hpp>
+#include <heddle/drivers/problem/problem.hpp>
 #include <heddle/drivers/solve/factorized.hpp>
 #include <heddle/linalg/base/error.hpp>
+#include <heddle/linalg/blocks/complex_ops.hpp>
 #include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <limits>
 #include <random>
@@ -44,6 +46,31 @@ double backward_error(const Dense& A, const Dense& X, const Dense& R) {
   const Dense sizes = A.cwiseAbs() * X.cwiseAbs() + R.cwiseAbs();
   return (A * X - R).cwiseAbs().cwiseQuotient(sizes).maxCoeff() /
          std::numeric_limits<double>::epsilon();
+}
+
+/// A Hermitian matrix with the pattern of `random_matrix`.
+Eigen::MatrixXcd random_hermitian(HostContext& context, Index n, unsigned seed, double diagonal) {
+  const Dense re = to_dense(random_matrix(context, n, seed, diagonal).view());
+  const Dense im = to_dense(random_matrix(context, n, seed + 100, 0).view());
+  Eigen::MatrixXcd A = re.cast<std::complex<double>>();
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      A(i, j) = {re(i, j), im(i, j)};
+      A(j, i) = std::conj(A(i, j));
+    }
+  }
+  return A;
+}
+
+ComplexMatrix stored(HostContext& context, const Eigen::MatrixXcd& A) {
+  std::vector<Triplet<std::complex<double>>> entries;
+  for (Index i = 0; i < A.rows(); ++i) {
+    for (Index j = 0; j < A.cols(); ++j) {
+      if (A(i, j) != 0.0) entries.push_back({i, j, A(i, j)});
+    }
+  }
+  return ComplexMatrix(
+      csr_from_triplets<std::complex<double>>(context, A.rows(), A.cols(), entries));
 }
 
 class FactorizedTest : public testing::Test {
@@ -248,6 +275,66 @@ TEST_F(FactorizedTest, WhatIsRefused) {
   MultiVector<double, HostSpace> R(context_, 10, 2), X(context_, 10, 1);
   EXPECT_EQ(refusal([&] { F.solve(R.view(), X.view()); }),
             "Factorized: R is 10x2, X 10x1, the order is 10");
+}
+
+TEST_F(FactorizedTest, OfHermitianMatrices) {
+  using Complex = std::complex<double>;
+  const Index n = 70;
+  const Eigen::MatrixXcd A = random_hermitian(context_, n, 5, 0);
+  const Eigen::MatrixXcd B = random_hermitian(context_, n, 6, 9);
+  MultiVector<Complex, HostSpace> R(context_, n, 3), X(context_, n, 3);
+  fill_random<Complex>(context_, 3, 0, R.view());
+  const Eigen::MatrixXcd right = to_dense<Complex>(std::as_const(R).view());
+  for (const bool pencil : {false, true}) {
+    const Eigen::MatrixXcd mass = pencil ? B : Eigen::MatrixXcd::Identity(n, n);
+    Factorized F(stored(context_, A), pencil ? stored(context_, B) : ComplexMatrix());
+    EXPECT_TRUE(F.complex());
+    for (const double sigma : {0.0, 0.37}) {
+      ASSERT_TRUE(F.factor(sigma)) << F.trouble();
+      const Eigen::MatrixXcd shifted = A - sigma * mass;
+      const Dense form = test::real_form(shifted);
+      F.solve(R.view(), X.view());
+      const Eigen::MatrixXcd x = to_dense<Complex>(std::as_const(X).view());
+      EXPECT_LE((shifted * x - right).norm(), 1e-12 * right.norm());
+      const auto below = (test::eigenvalues(form).array() < 0).count() / 2;
+      ASSERT_TRUE(F.inertia());
+      EXPECT_EQ(F.inertia()->negative, below);
+      EXPECT_EQ(F.inertia()->positive, n - below);
+    }
+    F.set_values(stored(context_, 2.0 * A));
+    ASSERT_TRUE(F.factor());
+    F.solve(R.view(), X.view());
+    const Eigen::MatrixXcd x = to_dense<Complex>(std::as_const(X).view());
+    EXPECT_LE((2.0 * A * x - right).norm(), 1e-12 * right.norm());
+  }
+}
+
+TEST_F(FactorizedTest, RealMatricesTakeComplexBlocks) {
+  using Complex = std::complex<double>;
+  const HostCsrMatrix<double> A = random_matrix(context_, 60, 4, 1);
+  const Dense whole = to_dense(A.view());
+  Factorized F(Matrix(random_matrix(context_, 60, 4, 1)));
+  ASSERT_TRUE(F.factor());
+  MultiVector<Complex, HostSpace> R(context_, 60, 2), X(context_, 60, 2);
+  fill_random<Complex>(context_, 3, 0, R.view());
+  F.solve(R.view(), X.view());
+  const Eigen::MatrixXcd right = to_dense<Complex>(std::as_const(R).view());
+  EXPECT_LE((whole * to_dense<Complex>(std::as_const(X).view()) - right).norm(),
+            1e-11 * right.norm());
+}
+
+TEST_F(FactorizedTest, ScalarsThatDoNotFitAreRefused) {
+  const Eigen::MatrixXcd A = random_hermitian(context_, 20, 5, 9);
+  Factorized of_complex(stored(context_, A));
+  Factorized of_real(Matrix(random_matrix(context_, 20, 5, 9)));
+  EXPECT_THROW(of_real.set_values(stored(context_, A)), ProblemError);
+  EXPECT_THROW(of_complex.set_values(Matrix(random_matrix(context_, 20, 5, 9))), ProblemError);
+  ASSERT_TRUE(of_complex.factor());
+  MultiVector<double, HostSpace> R(context_, 20, 1);
+  EXPECT_THROW(of_complex.solve(R.view(), R.view()), InvalidArgument);
+  Eigen::MatrixXcd skew = A;
+  skew(3, 10) += 1.0;
+  EXPECT_THROW(Factorized(stored(context_, skew)), ProblemError);
 }
 
 }  // namespace

@@ -360,6 +360,31 @@ def test_iterated_singular_values_and_least_squares_of_a_large_matrix():
     assert np.linalg.norm(wide @ x - b[: n - 100]) <= 1e-5 * np.linalg.norm(b)
 
 
+@pytest.mark.parametrize("mass", [None, "real", "complex"])
+@pytest.mark.parametrize("scalar", [np.complex64, np.complex128])
+def test_factorisations_of_hermitian_matrices(hermitian, definite, mass, scalar):
+    A = hermitian[0].astype(scalar)
+    M = {None: None, "real": sp.csr_array(definite.real), "complex": definite}[mass]
+    dense_M = np.eye(N) if M is None else M.toarray()
+    F = heddle.factorized(A, M=M, sigma=0.3)
+    shifted = A.toarray() - 0.3 * dense_M
+    negative = int((np.linalg.eigvalsh(shifted) < 0).sum())
+    assert F.inertia == (negative, 0, N - negative)
+    for b in (random_block(N, 3), np.ones(N), np.arange(N)):
+        x = F(b)
+        assert x.shape == b.shape and np.iscomplexobj(x)
+        tolerance = 1e-4 if x.dtype == np.complex64 else 1e-10
+        assert np.linalg.norm(shifted @ x - b) <= tolerance * np.linalg.norm(b) * N
+    F.refactor(2 * A, sigma=0.0)
+    x = F(np.ones(N))
+    assert np.linalg.norm(2 * A @ x - 1) <= (1e-3 if scalar == np.complex64 else 1e-10) * N
+    F.refactor(sp.csr_array(A.real))  # as complex numbers
+    with pytest.raises(TypeError, match="^A is complex, the factorised matrices are real"):
+        heddle.factorized(sp.csr_array(definite.real)).refactor(definite)
+    with pytest.raises(ValueError, match=r"not Hermitian.*pass \(A \+ A\.conj\(\)\.T\) / 2|not Hermitian"):
+        heddle.factorized(sp.csr_array(A + 1j * sp.eye_array(N)))
+
+
 def test_a_factorisation_of_a_real_matrix_takes_complex_blocks():
     A, b = path_laplacian(N), random_block(N, 2)
     F = heddle.factorized(A)
@@ -434,9 +459,6 @@ def test_plans_results_and_callbacks(lattice):
 
 B = random_block(N, 2)
 REFUSED = {
-    "factorized": (TypeError, "^A has the type complex128; factorisations", lambda A, P: heddle.factorized(P)),
-    "factorized_M": (TypeError, "^M has the type complex128; factorisations",
-                     lambda A, P: heddle.factorized(P.real, M=P, sigma=1.0)),
     "fiedler": (TypeError, "^graph has the type complex128; Laplacians", lambda A, P: heddle.fiedler(abs(A) * 1j)),
     "embedding": (TypeError, "^graph has the type complex128; Laplacians",
                   lambda A, P: heddle.spectral_embedding(abs(A) * 1j)),
