@@ -29,7 +29,7 @@ bool is_complex(const Config& config);
 /// problem with those matrices that have been made already. `removed`, if it is not null, receives
 /// what symmetrisation has changed.
 /// A complex T takes real matrices and blocks, too. It refuses keys whose data are real by
-/// `ConfigError`: transforms, geometric stiffness, near null vectors, coordinates.
+/// `ConfigError`: Laplacians of graphs, geometric stiffness, near null vectors, coordinates.
 template <Scalar T = double>
 HostProblem<T> read_problem(HostContext& context, const Config& config, HostProblem<T> begun = {},
                             RemovedAsymmetry* removed = nullptr);

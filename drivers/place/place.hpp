@@ -114,7 +114,7 @@ MultiVector<T, DeviceSpace> place_block(CudaContext& context, ConstBlockView<T, 
 }
 #endif
 
-/// diag(A Aᵀ) in the memory of `context`, for a stored A.
+/// diag(A Aᴴ) in the memory of `context`, for a stored A.
 template <Scalar T, class Ctx>
 auto row_norms(Ctx& context, HostContext& host, const HostMatrix<T>& A) {
   return place(context, squared_row_norms(host, A.distributed_view()));

@@ -64,7 +64,7 @@ class PlacedProblem {
         initial_guess_(place_block(context, std::move(problem.initial_guess))),
         guess_from_random_(problem.guess_from_random),
         rhs_(place_block(context, std::move(problem.rhs))) {
-    DistributedCsr<T, Space> squares;  // the diagonal of AᵀA
+    DistributedCsr<T, Space> squares;  // the diagonal of AᴴA
     if (problem.A_transposed) {
       if (plan.kind != nullptr) {
         squares = row_norms(context, host, *problem.A_transposed);
@@ -151,7 +151,7 @@ class PlacedProblem {
     return *indefinite_inverse_;
   }
 
-  /// The pair (A, Aᵀ) of a problem with `normal_equations`.
+  /// The pair (A, Aᴴ) of a problem with `normal_equations`.
   AdjointPair<T, Ctx> adjoint_pair() { return {A_.product.get(), A_transposed_.product.get()}; }
 
   LeastSquaresProblem<T, Ctx> least_squares_problem() {

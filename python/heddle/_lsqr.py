@@ -78,6 +78,7 @@ def _frobenius(A: Operand, damp: float) -> float:
         norm = np.linalg.norm(A.core.arrays()[2])
     else:
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (A.shape[1], _SAMPLES))
+        signs = signs.astype(computed_in(A.dtype))
         norm = np.linalg.norm(A.times(signs)) / np.sqrt(_SAMPLES)
     return float(np.hypot(norm, damp * np.sqrt(A.shape[1])))
 
@@ -131,6 +132,11 @@ def _least_squares(
     if isinstance(operand, DeviceOperand) or isinstance(transposed, DeviceOperand):
         raise TypeError(f"{name} takes A in host memory; lstsq takes arrays on a GPU")
     rhs, guess, scalar = blocks_of(operand, listed(b, "b"), x0)
+    dtype = np.promote_types(operand.dtype, scalar)
+    if guess is not None and guess.dtype.kind == "c":
+        dtype = np.promote_types(dtype, np.complex64)
+    if operand.dtype.kind == "c" and guess is not None:
+        guess = guess.astype(computed_in(operand.dtype))
     if rhs.shape[1] != 1:
         raise ValueError(f"b has {rhs.shape[1]} columns: {name} takes one, lstsq takes many")
     if guess is not None and guess.shape[1] != 1:
@@ -138,7 +144,6 @@ def _least_squares(
     shift = np.zeros((operand.shape[1], 1))
     if damp and guess is not None:  # |x - x0| is damped
         rhs, shift, guess = rhs - operand.times(guess), guess, None
-    dtype = np.promote_types(operand.dtype, scalar)
     system = _System(operand, transposed, rhs, damp, _frobenius(operand, damp))
     found, result, options, done = _iterated(system, dtype, guess, (atol, btol), setting)
     stop = found.reason(system, atol, btol)

@@ -59,7 +59,11 @@ double EigenVerifier<T, Ctx>::placing_error(std::size_t j, const EigenConvergenc
   }
   if (farthest >= 0 && zeros.is_zero(values_[j], 0)) return farthest + std::abs(values_[j]);
   // Of values that the criterion takes for zeros, a search may have found any.
-  if (!neighbours.dense && convergence.takes_for_zero(values_[j])) return dual_residuals_[j];
+  const double residual = dual_residuals_[j];
+  if (neighbours.end && !neighbours.dense && std::isfinite(residual) &&
+      convergence.takes_for_zero(values_[j])) {
+    return residual;
+  }
   // The iteration ended at the level of rounding, and no vector beyond the wanted ones shows that
   // this value is not its neighbour.
   const bool alone = neighbours.end && neighbours.values.empty() && !neighbours.dense;

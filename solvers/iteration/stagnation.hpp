@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <heddle/linalg/context/context.hpp>
 #include <limits>
 
@@ -13,8 +14,10 @@ class StagnationTest {
   bool stagnated(Index iteration, double residual, double floor) noexcept;
 
   /// Whether the smallest residual that `stagnated` was given, of any size, was last improved by a
-  /// tenth at least `kPatience` iterations ago.
-  bool stalled(Index iteration) const noexcept { return iteration - best_iteration_ >= kPatience; }
+  /// tenth at least `kPatience` iterations ago, and the iteration `other` lies as far back.
+  bool stalled(Index iteration, Index other) const noexcept {
+    return iteration - std::max(best_iteration_, other) >= kPatience;
+  }
 
   /// Forgets the residuals so far, because from `iteration` on other pairs or other start vectors
   /// are iterated.

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/earlier_parts.hpp>
+#include <heddle/solvers/iteration/worst.hpp>
 #include <heddle/solvers/lanczos/checks.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +21,7 @@ template <Scalar T, class Ctx>
 class LanczosSolves {
  public:
   using Storage = typename BlockLanczosWorkspace<T, Ctx>::Storage;
+  using Result = EigenResult<T, typename Ctx::Space>;
 
   LanczosSolves(Ctx& context, const EigenProblem<T, Ctx>& problem,
                 const BlockLanczosOptions& options, std::unique_ptr<Storage>& storage,
@@ -33,14 +37,12 @@ class LanczosSolves {
     if (left_.tolerance == 0) left_.tolerance = kDefaultTolerance<T>;
   }
 
-  EigenResult<T, typename Ctx::Space>& run() {
-    std::string growth;
+  Result& run() {
     NextSolve next = solve();
     while (next == NextSolve::larger_basis) {
-      growth = fmt::format(
-          "residuals stopped falling in {} cycles, the basis grew from {} to {} columns; ",
-          before_.iterations, first_basis_, 2 * shape_.max_basis);
+      keep();
       shape_.max_basis *= 2;
+      if (!has_memory()) return storage_->result;
       next = solve();
     }
     if (next == NextSolve::dense) {
@@ -49,11 +51,67 @@ class LanczosSolves {
       history_.clear();
       solve();
     }
-    if (!growth.empty()) storage_->result.reason.insert(0, growth);
+    if (kept_) report_growth();
     return storage_->result;
   }
 
  private:
+  /// Keeps the result if it is better than the one kept so far.
+  void keep() {
+    Result& found = storage_->result;
+    if (!kept_ || is_better(found, *kept_)) kept_ = std::move(found);
+  }
+
+  static bool is_better(const Result& one, const Result& other) {
+    const auto worst = [](const Result& result) {
+      double residual = 0;
+      for (const double each : result.residuals) keep_worst(residual, each);
+      return residual;
+    };
+    const Index passed = passed_pairs(one), others = passed_pairs(other);
+    return passed != others ? passed > others : worst(one) < worst(other);
+  }
+
+  /// Whether there is memory for a larger basis. Otherwise the storage has the kept result.
+  bool has_memory() {
+    const RowRange rows = problem_.A->row_range();
+    storage_.reset();
+    bool fits = true;
+    try {
+      storage_ = std::make_unique<Storage>(context_, shape_, rows);
+    } catch (const OutOfMemory&) {
+      fits = false;
+    }
+    if (!context_.agree(!fits)) return true;
+    shape_.max_basis /= 2;
+    storage_.reset();
+    storage_ = std::make_unique<Storage>(context_, shape_, rows);
+    storage_->result = *std::move(kept_);
+    storage_->result.reason += "; a larger basis does not fit into memory";
+    return false;
+  }
+
+  /// Says how the basis grew, and takes the kept pairs where the last solve ended with worse ones.
+  void report_growth() {
+    Result& last = storage_->result;
+    std::string growth = fmt::format(
+        "after {} cycles, in which residuals stopped falling, the basis grew from {} to {} "
+        "columns; "
+        "then ",
+        last.iterations - last_iterations_, first_basis_, shape_.max_basis);
+    if (last.status != SolveStatus::converged && is_better(*kept_, last)) {
+      kept_->status = last.status;
+      kept_->reason = last.reason + "; the pairs are those of the smaller basis, which are better";
+      kept_->iterations = last.iterations;
+      kept_->operator_applications = last.operator_applications;
+      kept_->inverse_applications = last.inverse_applications;
+      kept_->orthogonalization = last.orthogonalization;
+      kept_->history = std::move(last.history);
+      last = *std::move(kept_);
+    }
+    last.reason.insert(0, growth);
+  }
+
   /// Solves with the memory of `shape_`, and adds the counts of the solves before.
   NextSolve solve() {
     const RowRange rows = problem_.A->row_range();
@@ -68,7 +126,8 @@ class LanczosSolves {
     const NextSolve next =
         BlockLanczosSolve<T, Ctx>(context_, problem_, left_, first ? monitor_ : watched, *storage_)
             .run();
-    auto& result = storage_->result;
+    Result& result = storage_->result;
+    last_iterations_ = result.iterations;
     if (!first) {
       before_.append(result.history, history_);
       result.history = history_;
@@ -76,14 +135,20 @@ class LanczosSolves {
     before_.iterations = result.iterations += before_.iterations;
     before_.applications = result.operator_applications += before_.applications;
     solves_ = result.inverse_applications += solves_;
-    if (next == NextSolve::none) return next;
+    orthogonalization_ = result.orthogonalization += orthogonalization_;
+    if (next != NextSolve::none) limit_next(result);
+    return next;
+  }
+
+  /// What `result` leaves to the next solve. An inverse that was worth its cost still is.
+  void limit_next(const Result& result) {
     history_ = result.history;
     before_.seconds = history_.empty() ? 0 : history_.back().seconds;
     left_.max_iterations = std::max<Index>(1, options_.max_iterations - before_.iterations);
     left_.time_limit_s = std::max(0.0, options_.time_limit_s - before_.seconds);
     left_.max_applications =
         std::max(1.0, options_.max_applications - static_cast<double>(before_.applications));
-    return next;
+    if (solves_ > 0) left_.filter = LanczosFilter::inverse;
   }
 
   Ctx& context_;
@@ -96,7 +161,10 @@ class LanczosSolves {
   Index first_basis_;
   EarlierParts before_;
   std::vector<IterationRecord> history_;
-  Index solves_ = 0;  // columns to which an inverse was applied
+  std::optional<Result> kept_;  // of the solves whose basis was too small, the best
+  OrthoCounts orthogonalization_;
+  Index solves_ = 0;           // columns to which an inverse was applied
+  Index last_iterations_ = 0;  // of the last solve alone
 };
 
 }  // namespace

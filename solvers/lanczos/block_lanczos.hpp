@@ -106,8 +106,8 @@ class BlockLanczosWorkspace {
 ///
 /// Where residuals have stopped falling above the level of rounding for 20 cycles, as where more
 /// eigenvalues lie next to the wanted ones than the basis holds, the solve begins anew with twice
-/// as many columns, up to half of the rows. It does not if `max_basis` is given, or with a
-/// checkpoint.
+/// as many columns, up to half of the rows and to `dense_bytes`. It does not if `max_basis` is
+/// given, or with a checkpoint. If no larger basis reaches more, the result is the best of all.
 ///
 /// The result is stored in the workspace until the next solve with it. A and B must be symmetric.
 /// This is not checked. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,

@@ -32,6 +32,17 @@ std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
   return facts;
 }
 
+/// Whether a basis of twice the size may follow. A checkpoint holds a solve of one size.
+bool may_grow(const BlockLanczosOptions& options, const BlockLanczosShape& shape,
+              std::size_t scalar_size) {
+  if (options.max_basis > 0 || !options.checkpoint.file.empty()) return false;
+  BlockLanczosOptions larger = options;
+  larger.max_basis = 2 * shape.max_basis;
+  return 2 * larger.max_basis <= shape.n &&
+         block_lanczos_memory_bytes(larger, shape.n, shape.pencil, scalar_size) <=
+             options.dense_bytes;
+}
+
 /// The null vectors that are locked from the start. The basis of a standard form has other vectors
 /// and another inner product, so that such a solve has to find them.
 template <Scalar T, class Ctx>
@@ -219,11 +230,13 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
   if (engine_.ended()) return true;
   engine_.finish_iteration(*this, "all pairs converged and passed verification");
   if (engine_.ended() || choice_.too_many_applications(F_.map().degree())) return true;
-  // A checkpoint holds a solve of one size.
-  const bool may_grow = options_.max_basis == 0 && options_.checkpoint.file.empty() &&
-                        4 * s_.shape.max_basis <= s_.shape.n;
+  if (pairs_.converged() > most_converged_) {
+    most_converged_ = pairs_.converged();
+    last_converged_ = result_.iterations;
+  }
   const bool leads = next_ == AfterCycle::thick_restart && !pairs_.checking();
-  stalled_ = may_grow && leads && stagnation_.stalled(result_.iterations) &&
+  stalled_ = leads && may_grow(options_, s_.shape, sizeof(T)) &&
+             stagnation_.stalled(result_.iterations, last_converged_) &&
              completeness_.awaited_residual() > pairs_.convergence().noise_floor();
   if (stalled_) engine_.end(SolveStatus::max_iterations, "residuals do not fall any more");
   return stalled_;

@@ -106,8 +106,10 @@ class BlockLanczosSolve {
   Verification<T, Ctx> verification_;
   AfterCycle next_ = AfterCycle::thick_restart;
   bool cycle_complete_ = false;  // false if a limit or the monitor ended the cycle
-  bool stalled_ = false;         // whether a larger basis is needed
-  bool has_pairs_ = false;       // whether the current Ritz pairs are those of the basis
+  Index most_converged_ = 0;
+  Index last_converged_ = 0;  // the iteration in which a pair was the last to converge
+  bool stalled_ = false;      // whether a larger basis is needed
+  bool has_pairs_ = false;    // whether the current Ritz pairs are those of the basis
 };
 
 }  // namespace heddle::detail

@@ -43,8 +43,8 @@ NormalEquationsOperator<T, Ctx>::NormalEquationsOperator(Ctx& context,
 template <Scalar T, class Ctx>
 std::optional<double> NormalEquationsOperator<T, Ctx>::one_norm() const {
   if (hides_norm_) return std::nullopt;
-  // For a distributed matrix, ‖A‖∞ takes the place of ‖A‖₁, see `norm_1`, and so ‖Aᵀ‖∞ = ‖A‖₁ that
-  // of ‖Aᵀ‖₁ = ‖A‖∞. The product of both is the same.
+  // For a distributed matrix, ‖A‖∞ takes the place of ‖A‖₁, see `norm_1`, and so ‖Aᴴ‖∞ = ‖A‖₁ that
+  // of ‖Aᴴ‖₁ = ‖A‖∞. The product of both is the same.
   const std::optional<double> norm = pair_.A->one_norm();
   const std::optional<double> norm_transposed = pair_.A_transposed->one_norm();
   if (!norm || !norm_transposed) return std::nullopt;
@@ -75,7 +75,7 @@ bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alph
                                                        ConstBlockView<T, Space> X,
                                                        const SpmmEpilogue<T, Space>& epilogue,
                                                        BlockView<T, Space> Y) {
-  // The product with Aᵀ is one of A X, so that X is there another block.
+  // The product with Aᴴ is one of A X, so that X is there another block.
   SpmmEpilogue<T, Space> terms = epilogue;
   const T own = epilogue.gamma + static_cast<T>(alpha * damp_ * damp_);
   if (own != T{0}) {
@@ -84,7 +84,7 @@ bool NormalEquationsOperator<T, Ctx>::accumulate_block(Ctx& context, double alph
     terms.delta = own;
     terms.X = X;
   }
-  // Aᵀ can refuse only after the product with A, which is then wasted. Therefore it is tried only
+  // Aᴴ can refuse only after the product with A, which is then wasted. Therefore it is tried only
   // once.
   accumulates_ = accumulates_ &&
                  pair_.A_transposed->accumulate(context, alpha, multiply_A(context, X), terms, Y);

@@ -35,7 +35,8 @@ DenseFactorCost factor_cost(const LinearOperator<T, Ctx>& A, double damp) {
   const auto n = static_cast<double>(A.column_range().global);
   const double m = static_cast<double>(A.row_range().global) + (damp > 0 ? n : 0);
   const double shorter = std::min(m, n);
-  return {m * n, 2 * m * n * shorter + 2 * shorter * shorter * shorter};
+  const double operations = 2 * m * n * shorter + 2 * shorter * shorter * shorter;
+  return {m * n * (kComplex<T> ? 2 : 1), operations * (kComplex<T> ? 4 : 1)};
 }
 
 }  // namespace

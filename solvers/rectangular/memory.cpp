@@ -58,7 +58,7 @@ double singular_memory_bytes(const SingularOptions& options, Index m, Index n,
   const auto bytes = [&](double long_columns, double short_columns) {
     return (longer * long_columns + shorter * short_columns) * static_cast<double>(scalar_size);
   };
-  const detail::DecompositionCost decomposition{longer, shorter};
+  const detail::DecompositionCost decomposition{longer, shorter, scalar_size > sizeof(double)};
   const SingularRoute route = detail::singular_route(options, m, n);
   const bool iterates = route == SingularRoute::iterate;
   const bool dense = route == SingularRoute::dense;

@@ -26,6 +26,9 @@ constexpr Index kDenseOrder = 128;
 /// room.
 constexpr Index kRoom = 4;
 
+/// Real operations of a product and a sum of complex numbers, which are vectorised less well.
+constexpr double kComplexOperations = 4;
+
 }  // namespace
 
 SingularRoute singular_route(const SingularOptions& options, Index m, Index n) {
@@ -37,13 +40,14 @@ SingularRoute singular_route(const SingularOptions& options, Index m, Index n) {
 }
 
 double DecompositionCost::operations() const noexcept {
-  return (25 * shorter + 6 * longer) * shorter * shorter;
+  const double real = (25 * shorter + 6 * longer) * shorter * shorter;
+  return complex ? kComplexOperations * real : real;
 }
 
 double DecompositionCost::seconds() const noexcept { return operations() / kOperationsPerSecond; }
 
 bool DecompositionCost::acceptable() const noexcept {
-  return longer * shorter <= kMostEntries && seconds() <= kLongestDecomposition;
+  return longer * shorter * (complex ? 2 : 1) <= kMostEntries && seconds() <= kLongestDecomposition;
 }
 
 }  // namespace heddle::detail

@@ -19,6 +19,7 @@ SingularRoute singular_route(const SingularOptions& options, Index m, Index n);
 struct DecompositionCost {
   double longer = 0;
   double shorter = 0;
+  bool complex = false;
 
   double operations() const noexcept;
   double seconds() const noexcept;

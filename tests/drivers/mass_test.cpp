@@ -80,6 +80,19 @@ TEST(SingularMass, UnknownsWithoutMassAreCondensed) {
 }
 
 /// B = u uᵀ: the eigenvalue is 1/uᵀA⁻¹u. With u = 1, A⁻¹u is i (n + 1 − i)/2.
+/// The norm of residuals in B⁻¹ is not finite.
+TEST(SingularMass, ValuesBelowTheToleranceHaveFiniteBounds) {
+  const Chain<std::int64_t> K(1500);
+  const Banded M = every_second_mass(1500);
+  for (const auto& [criterion, tolerance] :
+       {std::pair{Criterion::norm, 1e-5}, {Criterion::absolute, 1e-4}}) {
+    const Solution solution = solve({.A = K.matrix(), .B = M.matrix()},
+                                    {.nev = 4, .tolerance = tolerance, .criterion = criterion});
+    ASSERT_EQ(solution.status, SolveStatus::converged) << solution.reason;
+    for (const double bound : solution.error_bounds) EXPECT_LE(bound, 1e-9);
+  }
+}
+
 TEST(SingularMass, OfRankOneHasOneEigenvalue) {
   for (const Index n : {60, 300}) {
     const Chain<std::int64_t> A(n);

@@ -341,6 +341,30 @@ def test_least_squares_against_dense_lapack(rectangular, part):
             assert np.linalg.norm(found - truth) <= 1e-8 * np.linalg.norm(truth)
 
 
+def test_least_squares_with_complex_guesses_and_operators(rectangular):
+    rng = np.random.default_rng(6)
+    real = sp.csr_array(rectangular.real)
+    b = rng.standard_normal(90)
+    guess = rng.standard_normal(60) + 1j * rng.standard_normal(60)
+    cases = [(real, b, guess), (rectangular, b, guess.real), (rectangular, b + 1j, guess)]
+    for function in (heddle.lsqr, heddle.lsmr):
+        for A, rhs, x0 in cases:
+            dense = A.toarray()
+            shift = rhs - dense @ x0
+            stacked = np.vstack([dense, np.eye(60)])
+            exact = x0 + np.linalg.lstsq(stacked, np.concatenate([shift, np.zeros(60)]), rcond=None)[0]
+            for given in (A, sla.aslinearoperator(A)):
+                x = function(given, rhs, damp=1.0, x0=x0, atol=1e-12, btol=1e-12)[0]
+                assert np.iscomplexobj(x)
+                assert np.linalg.norm(x - exact) <= 1e-8 * np.linalg.norm(exact)
+                x = function(given, rhs, atol=1e-12, btol=1e-12)[0]
+                exact_free = np.linalg.lstsq(dense, rhs, rcond=None)[0]
+                assert np.linalg.norm(x - exact_free) <= 1e-8 * np.linalg.norm(exact_free)
+        wide = sp.csr_array(real.T)
+        x = function(wide, rng.standard_normal(60), x0=1j * np.ones(90), atol=1e-12, btol=1e-12)[0]
+        assert np.iscomplexobj(x) and abs(x.imag).max() > 0.1
+
+
 def test_iterated_singular_values_and_least_squares_of_a_large_matrix():
     """Too large for a dense decomposition: the first differences of a twisted chain, whose values
     are those of the ring with a flux."""

@@ -199,7 +199,8 @@ void Certificate<T, Ctx>::prove() {
   if (const std::optional<CountingPlace> gap = places.gap()) wide = count_at(*gap);
   if (proven_by(wide)) return;
   std::optional<Counted> behind;
-  for (int attempt = 0; attempt < CountingPlaces::kBeyond && !behind; ++attempt) {
+  const int attempts = places.vague() ? CountingPlaces::kBefore : CountingPlaces::kBeyond;
+  for (int attempt = 0; attempt < attempts && !behind; ++attempt) {
     behind = count_at(places.beyond(attempt));
   }
   if (behind && wide && wide->eigenvalues > behind->eigenvalues && !raise_bounds(*behind)) {
@@ -319,17 +320,18 @@ void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
   found_.completeness = {CompletenessMethod::inertia, true};
 }
 
-/// The number of `computed` values before the last found one and its error, less that of the found
-/// values there. Each Ritz value has an eigenvalue before it that no other one has.
+/// The largest number of `computed` values before a found one and its error, less that of the found
+/// values before it: each Ritz value has an eigenvalue before it that no other one has.
 template <Scalar T, class Ctx>
 Index Certificate<T, Ctx>::missing_among(const Result& computed) const {
-  const double edge = sign_ * found_.eigenvalues.back() - found_.error_bounds.back();
   Index missing = 0;
-  for (const double value : computed.eigenvalues) missing += sign_ * value < edge;
   for (std::size_t j = 0; j < found_.eigenvalues.size(); ++j) {
-    missing -= sign_ * found_.eigenvalues[j] - found_.error_bounds[j] < edge;
+    const double edge = sign_ * found_.eigenvalues[j] - found_.error_bounds[j];
+    const auto before = std::count_if(computed.eigenvalues.begin(), computed.eigenvalues.end(),
+                                      [&](double value) { return sign_ * value < edge; });
+    missing = std::max<Index>(missing, before - static_cast<Index>(j));
   }
-  return std::max<Index>(missing, 0);
+  return missing;
 }
 
 /// Replaces the pairs by the first of `computed`, which are all up to some number, ascending.

@@ -55,9 +55,15 @@ __global__ void scaled_triangle_kernel(CsrView<T, DeviceSpace> A, const double* 
     for (std::int64_t e = offsets[i] + lane_index(); e < diagonal; e += kWarp) {
       const std::int32_t j = A.columns[e + ahead];
       columns[e] = j;
-      values[e] = cuda::by_parts(A.values[e + ahead], [&](auto part) {
+      const auto scaled = [&](auto part) {
         return scale[i] * static_cast<double>(part) * scale[j];
-      });
+      };
+      const T value = A.values[e + ahead];
+      if constexpr (kComplex<T>) {
+        values[e] = cuda::by_parts(value, scaled);
+      } else {
+        values[e] = scaled(value);  // in double for every T
+      }
     }
     if (lane_index() == 0) {
       columns[diagonal] = static_cast<std::int32_t>(i);

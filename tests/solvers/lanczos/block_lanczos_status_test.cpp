@@ -215,7 +215,8 @@ TEST(BlockLanczosStatus, ABasisThatHoldsTooFewOfManyNearValuesGrows) {
   };
   const auto result = block_lanczos<double, HostContext>(context, {&A}, options, monitor);
   ASSERT_EQ(result.status, SolveStatus::converged) << result.reason;
-  EXPECT_NE(result.reason.find("residuals stopped falling in"), std::string::npos) << result.reason;
+  EXPECT_NE(result.reason.find("in which residuals stopped falling"), std::string::npos)
+      << result.reason;
   EXPECT_EQ(result.iterations, seen);
   EXPECT_EQ(std::ssize(result.history), seen);
   EXPECT_EQ(result.operator_applications, A.columns_applied());
@@ -223,6 +224,15 @@ TEST(BlockLanczosStatus, ABasisThatHoldsTooFewOfManyNearValuesGrows) {
     EXPECT_NEAR(result.eigenvalues[j], values[j], result.error_bounds[j] + 1e-14);
     EXPECT_GE(result.history[j + 1].seconds, result.history[j].seconds);
   }
+  // A limit just after the basis has grown leaves the pairs of the smaller one.
+  options.max_iterations = std::stoi(result.reason.substr(std::string("after ").size())) + 1;
+  const auto limited = block_lanczos<double, HostContext>(context, {&A}, options);
+  ASSERT_EQ(limited.status, SolveStatus::max_iterations) << limited.reason;
+  EXPECT_EQ(limited.iterations, options.max_iterations);
+  EXPECT_EQ(std::ssize(limited.history), options.max_iterations);
+  EXPECT_NE(limited.reason.find("those of the smaller basis"), std::string::npos) << limited.reason;
+  EXPECT_LT(*std::max_element(limited.residuals.begin(), limited.residuals.end()),
+            limited.history.back().worst_residual);
   options.max_basis = block_lanczos_shape(options, 2000, false).max_basis;
   options.max_iterations = seen;
   const auto fixed = block_lanczos<double, HostContext>(context, {&A}, options);
