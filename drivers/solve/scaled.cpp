@@ -231,6 +231,7 @@ void scale(HostContext& context, HostProblem<W>& problem, Facts& facts, Request&
     problem.rhs = HostBlock<W>(
         scaled_columns(context, problem.rhs.view(), every_column(problem.rhs.cols(), scaling.A)));
   }
+  request.damp = std::ldexp(request.damp, scaling.A);  // A and R are scaled, solutions are not
   const auto within_range = [](double value, int exponent) {
     const double most = std::numeric_limits<double>::max();
     return std::clamp(std::ldexp(value, exponent), -most, most);

@@ -45,13 +45,14 @@ class LanczosSolves {
       if (!has_memory()) return storage_->result;
       next = solve();
     }
-    if (next == NextSolve::dense) {
-      shape_.max_basis = 0;
-      before_.iterations = 0;
-      history_.clear();
-      solve();
+    if (next != NextSolve::dense) {
+      if (kept_) report_growth();
+      return storage_->result;
     }
-    if (kept_) report_growth();
+    const Index cycles = before_.iterations;
+    shape_.max_basis = 0;
+    solve();
+    storage_->result.reason += fmt::format("; it replaced an iteration after {} cycles", cycles);
     return storage_->result;
   }
 

@@ -104,10 +104,11 @@ class BlockLanczosWorkspace {
 /// the pairs. Numerical trouble is a status in the result. Misuse throws `InvalidArgument`, which
 /// names both sides. Constraints are not supported.
 ///
-/// Where residuals have stopped falling above the level of rounding for 20 cycles, as where more
-/// eigenvalues lie next to the wanted ones than the basis holds, the solve begins anew with twice
-/// as many columns, up to half of the rows and to `dense_bytes`. It does not if `max_basis` is
-/// given, or with a checkpoint. If no larger basis reaches more, the result is the best of all.
+/// Where residuals have stopped falling above the level of rounding for 20 cycles, or a search for
+/// missed pairs has not ended after 40, more eigenvalues lie next to the wanted ones than the basis
+/// holds. The solve then begins anew with twice as many columns, up to three quarters of the rows
+/// and to `dense_bytes`, or as a dense one, up to 1024 rows. The basis does not grow if `max_basis`
+/// is given, or with a checkpoint. If no larger basis reaches more, the result is the best of all.
 ///
 /// The result is stored in the workspace until the next solve with it. A and B must be symmetric.
 /// This is not checked. Sources: Wu & Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou & Saad,

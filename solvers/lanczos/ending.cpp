@@ -13,6 +13,10 @@ constexpr std::string_view kMoreDigits =
     "; the residuals are rounding errors, the error bounds of the values exceed what is asked for. "
     "An inverse (filter: inverse) reaches more digits";
 
+constexpr std::string_view kSearching =
+    "; the search for missed pairs did not end: more eigenvalues lie next to the wanted ones than "
+    "the basis holds";
+
 constexpr std::string_view kUnproven =
     "; eigenvalues below the first one are not excluded: rows of the matrix cancel to rounding, so "
     "that A - sigma B has no Cholesky factor for a sigma near it";
@@ -197,6 +201,9 @@ void BlockLanczosSolve<T, Ctx>::finish() {
     result_.reason += kUnproven;
     return;
   }
+  const bool limited =
+      result_.status == SolveStatus::max_iterations || result_.status == SolveStatus::time_limit;
+  if (limited && !stalled_ && converged == options_.nev) result_.reason += kSearching;
   const bool stagnated = result_.status == SolveStatus::stagnated;
   if (stagnated && !result_.residuals.empty()) result_.reason += "; " + refutation();
 }

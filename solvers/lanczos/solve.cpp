@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/solvers/iteration/dense_solve.hpp>
 #include <heddle/solvers/iteration/solve_identity.hpp>
 #include <heddle/solvers/lanczos/solve.hpp>
 #include <limits>
@@ -18,6 +20,9 @@ constexpr double kGrace = 1;
 
 /// The solve ends with this many refuted claims of convergence.
 constexpr Index kMostRefuted = 4;
+
+/// Cycles of a search for missed pairs after which a larger basis takes over.
+constexpr Index kLongestSearch = 40;
 
 template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem,
@@ -38,9 +43,18 @@ bool may_grow(const BlockLanczosOptions& options, const BlockLanczosShape& shape
   if (options.max_basis > 0 || !options.checkpoint.file.empty()) return false;
   BlockLanczosOptions larger = options;
   larger.max_basis = 2 * shape.max_basis;
-  return 2 * larger.max_basis <= shape.n &&
+  return 4 * larger.max_basis <= 3 * shape.n &&
          block_lanczos_memory_bytes(larger, shape.n, shape.pencil, scalar_size) <=
              options.dense_bytes;
+}
+
+/// Whether a dense solve may replace one that stands still: up to an order that takes it seconds.
+bool may_turn_dense(const BlockLanczosOptions& options, const BlockLanczosShape& shape,
+                    std::size_t scalar_size) {
+  constexpr Index kLargest = 1024;
+  return shape.n <= kLargest && options.checkpoint.file.empty() &&
+         std::isinf(options.max_applications) &&
+         dense_solve_may_follow(shape.n, options.dense_bytes, scalar_size);
 }
 
 /// The null vectors that are locked from the start. The basis of a standard form has other vectors
@@ -103,7 +117,8 @@ NextSolve BlockLanczosSolve<T, Ctx>::run() {
   }
   finish();
   if (choice_.dense_pays()) return NextSolve::dense;
-  return stalled_ ? NextSolve::larger_basis : NextSolve::none;
+  if (!stalled_) return NextSolve::none;
+  return may_grow(options_, s_.shape, sizeof(T)) ? NextSolve::larger_basis : NextSolve::dense;
 }
 
 /// Starts the solve. True if it resumes from a checkpoint whose state follows a call of `multiply`.
@@ -234,10 +249,15 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
     most_converged_ = pairs_.converged();
     last_converged_ = result_.iterations;
   }
-  const bool leads = next_ == AfterCycle::thick_restart && !pairs_.checking();
-  stalled_ = leads && may_grow(options_, s_.shape, sizeof(T)) &&
-             stagnation_.stalled(result_.iterations, last_converged_) &&
-             completeness_.awaited_residual() > pairs_.convergence().noise_floor();
+  const bool leads = next_ == AfterCycle::thick_restart;
+  const bool stands = stagnation_.stalled(result_.iterations, last_converged_) &&
+                      completeness_.awaited_residual() > pairs_.convergence().noise_floor();
+  // The next value of a group that is larger than the basis never settles.
+  const bool searches =
+      completeness_.none_missed() && result_.iterations - last_converged_ >= kLongestSearch;
+  stalled_ =
+      leads && (stands || searches) &&
+      (may_grow(options_, s_.shape, sizeof(T)) || may_turn_dense(options_, s_.shape, sizeof(T)));
   if (stalled_) engine_.end(SolveStatus::max_iterations, "residuals do not fall any more");
   return stalled_;
 }

@@ -108,7 +108,7 @@ class BlockLanczosSolve {
   bool cycle_complete_ = false;  // false if a limit or the monitor ended the cycle
   Index most_converged_ = 0;
   Index last_converged_ = 0;  // the iteration in which a pair was the last to converge
-  bool stalled_ = false;      // whether a larger basis is needed
+  bool stalled_ = false;      // whether a larger basis or a dense solve is needed
   bool has_pairs_ = false;    // whether the current Ritz pairs are those of the basis
 };
 

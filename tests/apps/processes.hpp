@@ -185,7 +185,7 @@ class Processes : public test::SolverProcess {
   void expect_dense_solves(int count, const std::string& device) {
     folder_.write("differences.mtx", sixth_differences(300));
     const std::string matrix = "matrix: differences.mtx";
-    expect_same(count, problem(matrix, "nev: 10, filter: chebyshev") + device, 0);
+    expect_same(count, problem(matrix, "nev: 10, max_basis: 80, filter: chebyshev") + device, 0);
     const auto reason = result().at("reason").get<std::string>();
     EXPECT_TRUE(reason.starts_with("solved as a dense problem")) << reason;
     const std::string interval = "which: interval, interval: [0, 1e-3], nev: 40, filter: chebyshev";

@@ -529,3 +529,19 @@ def test_copies_beside_sigma_are_found_where_no_factor_counts():
     result = heddle.solve(heddle.Problem(K), nev=copies + 2, sigma=-1e-3, side="above", on_failure="return")
     if result.converged:
         assert (result.eigenvalues < 5 * result.eigenvalues[0]).sum() == copies
+
+
+@pytest.mark.parametrize("nev", [10, 45])
+def test_groups_of_values_that_are_larger_than_the_basis(nev):
+    """150 zeros beside 150 values of 1e-8: the search for missed pairs ends with a larger basis."""
+    rng = np.random.default_rng(3)
+    values = np.r_[np.zeros(150), 1e-8 * rng.random(150), 1e-4 * rng.random(150), rng.random(150)]
+    Q = np.linalg.qr(rng.standard_normal((600, 600)))[0]
+    A = (Q * values) @ Q.T
+    A = (A + A.T) / 2
+    iterations = []
+    result = heddle.solve(A, nev=nev, callback=lambda state: iterations.append(state.iteration))
+    assert result.iterations < 300
+    assert iterations == list(range(1, len(iterations) + 1))
+    exact = np.linalg.eigvalsh(A)[:nev]
+    assert (abs(result.eigenvalues - exact) <= result.error_bounds + 1e-15).all()

@@ -162,6 +162,16 @@ def test_a_line_far_from_zero():
     np.testing.assert_allclose(x, [-2e4, 2], rtol=1e-8)
 
 
+@pytest.mark.parametrize("size", [1e-150, 1e-46, 1e46, 1e150])
+def test_damping_of_matrices_of_any_size(size):
+    """Matrices far from 1 are scaled, and the damping with them."""
+    rng = np.random.default_rng(0)
+    A, b = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    truth = np.linalg.lstsq(np.vstack([A, np.eye(4)]), np.r_[b, np.zeros(4)], rcond=None)[0]
+    x = heddle.lstsq(A * size, b, damp=size)[0]
+    np.testing.assert_allclose(x * size, truth, rtol=1e-12)
+
+
 def test_least_squares_of_operators():
     rng = np.random.default_rng(2)
     A = sp.random_array((90, 30), density=0.3, rng=rng, format="csr")

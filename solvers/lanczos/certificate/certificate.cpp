@@ -6,6 +6,7 @@
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
+#include <heddle/solvers/iteration/earlier_parts.hpp>
 #include <heddle/solvers/iteration/error_bounds.hpp>
 #include <heddle/solvers/lanczos/certificate/certificate.hpp>
 #include <heddle/solvers/lanczos/certificate/counting_places.hpp>
@@ -304,7 +305,9 @@ void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
   problem.initial_guess = {};
   problem.null_vectors = {};
   monitor_.begin_stage("finding missing pairs with the inverse");
-  Result computed = nearest_eigenpairs<T, Ctx>(context_, problem, inverse_, all, monitor_);
+  const EarlierParts earlier{found_.iterations, passed, found_.operator_applications};
+  const Monitor watched = earlier.watch(monitor_);
+  Result computed = nearest_eigenpairs<T, Ctx>(context_, problem, inverse_, all, watched);
   if (missing == 0) missing = missing_among(computed);
   if (computed.status != SolveStatus::converged) {
     const bool ended = computed.status == SolveStatus::time_limit ||
@@ -361,12 +364,8 @@ void Certificate<T, Ctx>::adopt(Result computed, Index missing) {
   merged.inverse_reaches_more_digits = false;
   merged.completeness = {CompletenessMethod::inertia, true};
   const double begin = merged.history.empty() ? 0 : merged.history.back().seconds;
-  for (IterationRecord record : computed.history) {
-    record.iteration += merged.iterations;
-    record.seconds += begin;
-    record.operator_applications += merged.operator_applications;
-    merged.history.push_back(record);
-  }
+  EarlierParts{merged.iterations, begin, merged.operator_applications}.append(computed.history,
+                                                                              merged.history);
   merged.iterations += computed.iterations;
   merged.operator_applications += computed.operator_applications;
   merged.orthogonalization += computed.orthogonalization;
