@@ -100,7 +100,8 @@ class Factorized:
         if self._core.is_complex:
             rhs = np.ascontiguousarray(rhs, dtype=np.complex128)
         with np.errstate(over="ignore"):  # in single precision
-            x = self._core.solve(rhs).astype(np.promote_types(self._dtype, scalar), copy=False)
+            solve = self._core.solve_complex if rhs.dtype.kind == "c" else self._core.solve
+            x = solve(rhs).astype(np.promote_types(self._dtype, scalar), copy=False)
         for j in np.flatnonzero(~np.isfinite(x).all(axis=0))[:1]:
             raise OverflowError(
                 f"the solution of column {j} leaves the range of {x.dtype} numbers: scale A or b"

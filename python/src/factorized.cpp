@@ -60,8 +60,10 @@ void bind_numbers(nb::class_<Factorized>& bound) {
             self.set_values(A.matrix);
           },
           "A"_a, "Takes other values in the same pattern.")
-      .def("solve", &solve<T>, "R"_a.noconvert(), "(A - sigma B)^-1 R for an n x b block.",
-           nb::sig("def solve(self, R: numpy.ndarray) -> numpy.ndarray"));
+      .def(kComplex<T> ? "solve_complex" : "solve", &solve<T>, "R"_a.noconvert(),
+           "(A - sigma B)^-1 R for an n x b block.",
+           nb::sig(kComplex<T> ? "def solve_complex(self, R: numpy.ndarray) -> numpy.ndarray"
+                               : "def solve(self, R: numpy.ndarray) -> numpy.ndarray"));
 }
 
 }  // namespace
