@@ -222,7 +222,7 @@ def lstsq(
     b : array_like, shape (m,) or (m, c)
         One right-hand side, or one per column. A problem with a complex part is complex.
     x0 : array_like, optional
-        A guess.
+        A guess, to which the nearest of several solutions is found. x = 0 where A^H b = 0.
     rtol : float
         Bound of |A^H r - damp^2 x| / |A^H b|.
     damp : float
