@@ -18,9 +18,8 @@ void check_for_complex(const ProblemOf<M, X>& problem, const Request& request);
 void check_preconditioner(const PreconditionerPlan& plan);
 
 /// As `make_plan` of a real problem. Rows keep their order and their scale, and no null vectors are
-/// looked for. Throws also for what is there for real matrices only: load
-/// factors, precisions below double, orders of rows, null vectors, and
-/// preconditioners without a form for complex matrices.
+/// looked for. Throws also for what is there for real matrices only: load factors, precisions below
+/// double, orders of rows, null vectors, and preconditioners without a form for complex matrices.
 SolvePlan make_plan(HostContext& host, const Machine& machine, const ComplexProblem& problem,
                     const Request& request);
 

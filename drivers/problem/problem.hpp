@@ -10,10 +10,10 @@ namespace heddle {
 
 /// A problem with matrices of the type M and blocks of the type X, which name their memory, their
 /// scalar, and whether a matrix is stored or a callable. Without `normal_equations` it is A x = λ B
-/// x or A X = R, with a symmetric n×n A. With `normal_equations` it is A v = σ u, Aᴴu = σ v or min
-/// ‖R − A X‖, with an n×m A of any shape. It is a linear system or a least-squares problem if there
-/// are right-hand sides R. A solve reads it and never writes to it: what is found out about it is
-/// in the `SolvePlan`.
+/// x or A X = R, with a symmetric or Hermitian n×n A. With `normal_equations` it is A v = σ u, Aᴴu
+/// = σ v or min ‖R − A X‖, with an n×m A of any shape. It is a linear system or a least-squares
+/// problem if there are right-hand sides R. A solve reads it and never writes to it: what is found
+/// out about it is in the `SolvePlan`.
 template <class M, class X>
 struct ProblemOf {
   M A{};  ///< the matrix of the problem

@@ -6,7 +6,6 @@
 #include <heddle/drivers/solve/run_together.hpp>
 #include <heddle/drivers/solve/scaled.hpp>
 #include <heddle/drivers/solve/stages.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -15,22 +14,6 @@ namespace heddle {
 namespace {
 
 using Complex = std::complex<double>;
-
-/// Gives an empty block the length that it would have.
-void complete(ComplexBlock& block, Index length) {
-  if (block.cols() > 0) return;
-  block = ComplexBlock(ConstBlockView<Complex, HostSpace>(nullptr, length, 0, 0));
-}
-
-/// Adds what the methods need: lengths of empty blocks, and Aᴴ for normal equations.
-void complete(HostContext& host, ComplexProblem& problem) {
-  complete(problem.constraints, problem.A.rows());
-  complete(problem.initial_guess, problem.A.cols());
-  complete(problem.rhs, problem.A.rows());
-  if (!problem.normal_equations) problem.A_transposed.reset();
-  if (!problem.normal_equations || problem.A_transposed) return;
-  problem.A_transposed = ComplexMatrix(adjoint(host, problem.A.view()));
-}
 
 template <class Ctx>
 Solution solved(const detail::Place<Ctx>& on, ComplexProblem problem, const detail::Facts& facts,
@@ -51,7 +34,7 @@ Solution run_stage(const detail::Place<Ctx>& on, ComplexProblem problem,
   HostContext& host = on.device.host();
   on.context.synchronize();
   on.context.profile().reset();
-  complete(host, problem);
+  detail::complete(host, problem);
   detail::Facts facts = plan.facts;
   Request request = stage.request;
   const detail::HeldRowsOf<Complex> held(host, problem.A, problem.rhs, facts, request);

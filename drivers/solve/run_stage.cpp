@@ -7,7 +7,6 @@
 #include <heddle/drivers/solve/scaled.hpp>
 #include <heddle/drivers/solve/stages.hpp>
 #include <heddle/linalg/base/clock.hpp>
-#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 
 namespace heddle::detail {
@@ -20,23 +19,6 @@ struct Task {
   Facts facts;
   Request request;
 };
-
-/// Gives an empty block the length that it would have.
-void complete(Block& block, Index length) {
-  if (block.cols() > 0) return;
-  block = Block(ConstBlockView<double, HostSpace>(nullptr, length, 0, 0));
-}
-
-/// Adds what the methods need: lengths of empty blocks, and Aᵀ for normal equations.
-void complete(HostContext& host, Problem& problem) {
-  complete(problem.constraints, problem.A.rows());
-  complete(problem.initial_guess, problem.A.cols());
-  complete(problem.rhs, problem.A.rows());
-  if (!problem.normal_equations) problem.A_transposed.reset();
-  if (!problem.normal_equations || problem.A_transposed) return;
-  const CsrView<double, HostSpace> A = problem.A.view();
-  problem.A_transposed = equals_transpose(A) ? problem.A : Matrix(transpose(host, A));
-}
 
 /// Whether double precision can continue from a first stage that ended with `status`.
 bool worth_continuing(SolveStatus status) {

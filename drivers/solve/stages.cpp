@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <heddle/drivers/solve/stages.hpp>
+#include <heddle/linalg/sparse/csr_algorithms.hpp>
 #include <utility>
 #include <variant>
 
@@ -39,6 +40,25 @@ bool is_unfinished(const Request& request, const Solution& first) {
                                (first.status == SolveStatus::max_iterations && !limited) ||
                                first.inverse_reaches_more_digits);
 }
+
+template <WideScalar W>
+void complete(HostContext& context, HostProblem<W>& problem) {
+  const auto give_length = [](HostBlock<W>& block, Index length) {
+    if (block.cols() == 0)
+      block = HostBlock<W>(ConstBlockView<W, HostSpace>(nullptr, length, 0, 0));
+  };
+  give_length(problem.constraints, problem.A.rows());
+  give_length(problem.initial_guess, problem.A.cols());
+  give_length(problem.rhs, problem.A.rows());
+  if (!problem.normal_equations) problem.A_transposed.reset();
+  if (!problem.normal_equations || problem.A_transposed) return;
+  const CsrView<W, HostSpace> A = problem.A.view();
+  const bool symmetric = !kComplex<W> && equals_transpose(A);
+  problem.A_transposed = symmetric ? problem.A : HostMatrix<W>(adjoint(context, A));
+}
+
+template void complete(HostContext&, Problem&);
+template void complete(HostContext&, ComplexProblem&);
 
 Monitor continued(const Solution& first, const Monitor& monitor) {
   if (!monitor.iteration) return monitor;

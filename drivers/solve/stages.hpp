@@ -19,6 +19,11 @@ void check_plan(const Device& device, const Facts& given, const SolvePlan& plan)
 /// Whether a second stage of a plan may reach what a solve by LOBPCG with `request` did not.
 bool is_unfinished(const Request& request, const Solution& first);
 
+/// Adds to `problem` what the methods need: the lengths of empty blocks, and Aᴴ for normal
+/// equations.
+template <WideScalar W>
+void complete(HostContext& context, HostProblem<W>& problem);
+
 /// A monitor for the second stage that adds the counts of `first`, which must outlive it. Empty
 /// where `monitor` is.
 Monitor continued(const Solution& first, const Monitor& monitor);

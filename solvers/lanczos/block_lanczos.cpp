@@ -102,7 +102,9 @@ class LanczosSolves {
         last.iterations - last_iterations_, first_basis_, shape_.max_basis);
     if (last.status != SolveStatus::converged && is_better(*kept_, last)) {
       kept_->status = last.status;
-      kept_->reason = last.reason + "; the pairs are those of the smaller basis, which are better";
+      kept_->reason =
+          fmt::format("{}; the pairs are those of the smaller basis, {} of {} converged",
+                      last.reason, passed_pairs(*kept_), options_.nev);
       kept_->iterations = last.iterations;
       kept_->operator_applications = last.operator_applications;
       kept_->inverse_applications = last.inverse_applications;

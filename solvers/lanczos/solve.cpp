@@ -249,14 +249,13 @@ bool BlockLanczosSolve<T, Ctx>::finished() {
     most_converged_ = pairs_.converged();
     last_converged_ = result_.iterations;
   }
-  const bool leads = next_ == AfterCycle::thick_restart;
   const bool stands = stagnation_.stalled(result_.iterations, last_converged_) &&
                       completeness_.awaited_residual() > pairs_.convergence().noise_floor();
   // The next value of a group that is larger than the basis never settles.
   const bool searches =
       completeness_.none_missed() && result_.iterations - last_converged_ >= kLongestSearch;
   stalled_ =
-      leads && (stands || searches) &&
+      next_ == AfterCycle::thick_restart && (stands || searches) &&
       (may_grow(options_, s_.shape, sizeof(T)) || may_turn_dense(options_, s_.shape, sizeof(T)));
   if (stalled_) engine_.end(SolveStatus::max_iterations, "residuals do not fall any more");
   return stalled_;

@@ -26,7 +26,7 @@ constexpr Index kDenseOrder = 128;
 /// room.
 constexpr Index kRoom = 4;
 
-/// Real operations of a product and a sum of complex numbers, which are vectorised less well.
+/// Real products and sums of a complex product and sum.
 constexpr double kComplexOperations = 4;
 
 }  // namespace

@@ -96,6 +96,7 @@ class Certificate {
   Counted with_fewer(Counted counted);
   void find_missing(const Counted& behind, Index missing);
   Index missing_among(const Result& computed) const;
+  static void add_counts(const Result& computed, Result& result);
   void adopt(Result computed, Index missing);
   void refuse(SolveStatus status, Index missing, const std::string& why);
 
@@ -320,6 +321,7 @@ void Certificate<T, Ctx>::find_missing(const Counted& behind, Index missing) {
     return refuse(SolveStatus::verification_failed, missing, "an inverse did not find them");
   }
   if (missing > 0) return adopt(std::move(computed), missing);
+  add_counts(computed, found_);
   found_.completeness = {CompletenessMethod::inertia, true};
 }
 
@@ -335,6 +337,17 @@ Index Certificate<T, Ctx>::missing_among(const Result& computed) const {
     missing = std::max<Index>(missing, before - static_cast<Index>(j));
   }
   return missing;
+}
+
+/// Adds what the solve of `computed` took to `result`.
+template <Scalar T, class Ctx>
+void Certificate<T, Ctx>::add_counts(const Result& computed, Result& result) {
+  const double begin = result.history.empty() ? 0 : result.history.back().seconds;
+  EarlierParts{result.iterations, begin, result.operator_applications}.append(computed.history,
+                                                                              result.history);
+  result.iterations += computed.iterations;
+  result.operator_applications += computed.operator_applications;
+  result.orthogonalization += computed.orthogonalization;
 }
 
 /// Replaces the pairs by the first of `computed`, which are all up to some number, ascending.
@@ -363,12 +376,7 @@ void Certificate<T, Ctx>::adopt(Result computed, Index missing) {
   merged.orthogonality = computed.orthogonality;
   merged.inverse_reaches_more_digits = false;
   merged.completeness = {CompletenessMethod::inertia, true};
-  const double begin = merged.history.empty() ? 0 : merged.history.back().seconds;
-  EarlierParts{merged.iterations, begin, merged.operator_applications}.append(computed.history,
-                                                                              merged.history);
-  merged.iterations += computed.iterations;
-  merged.operator_applications += computed.operator_applications;
-  merged.orthogonalization += computed.orthogonalization;
+  add_counts(computed, merged);
   merged.reason = fmt::format(
       "{}; a count of the eigenvalues showed that the solve had missed, or left without digits, "
       "{}, "
