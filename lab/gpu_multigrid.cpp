@@ -2,7 +2,7 @@
 // of solves with it. A profiler (nsys) shows the steps of a level. The second of two runs is
 // reported, as the first one loads kernels and allocates.
 //
-// usage: gpu_multigrid STRUCTURE SIZE [--pairs n] [--columns n] [--host]
+// usage: gpu_multigrid STRUCTURE SIZE [--pairs n] [--block b] [--mass] [--columns n] [--host]
 //   as: gpu_multigrid laplace3d 100 --pairs 16 --columns 16
 
 #include <fmt/format.h>
@@ -34,6 +34,8 @@ struct Case {
   Index size = 0;
   Index pairs = 0;
   Index columns = 0;
+  Index block = 0;
+  bool mass = false;
   bool on_host = false;
 };
 
@@ -71,14 +73,13 @@ void print_phases(const Profile& profile) {
 }
 
 template <class Ctx>
-void solve_eigenproblem(Ctx& context, LinearOperator<double, Ctx>& A,
-                        Preconditioner<double, Ctx>& M, Index pairs) {
-  EigenProblem<double, Ctx> problem;
-  problem.A = &A;
-  problem.preconditioner = &M;
+void solve_eigenproblem(Ctx& context, const EigenProblem<double, Ctx>& problem, const Case& asked,
+                        StartVectors start) {
   LobpcgOptions options;
-  options.nev = pairs;
+  options.nev = asked.pairs;
+  options.block_size = asked.block;
   options.criterion = Criterion::norm;
+  options.start = start;
   LobpcgWorkspace<double, Ctx> workspace;
   lobpcg(context, problem, options, workspace);
   context.synchronize();
@@ -86,8 +87,9 @@ void solve_eigenproblem(Ctx& context, LinearOperator<double, Ctx>& A,
   const auto begin = Clock::now();
   const auto& result = lobpcg(context, problem, options, workspace);
   context.synchronize();
-  fmt::print("  LOBPCG, {} pairs: {} after {} iterations, {:.4f} s\n", pairs,
-             status_name(result.status), result.iterations, seconds_since(begin));
+  fmt::print("  LOBPCG, {} pairs, start {}: {} after {} iterations, {:.4f} s\n", asked.pairs,
+             start == StartVectors::nested ? "nested" : "random", status_name(result.status),
+             result.iterations, seconds_since(begin));
   print_phases(context.profile());
 }
 
@@ -141,7 +143,18 @@ void run(Ctx& context, const Case& asked) {
                         }).second;
   fmt::print("  cycle of {} columns: {:.3f} ms\n", width, cycles * 100);
 
-  if (asked.pairs > 0) solve_eigenproblem(context, A, *M.get(), asked.pairs);
+  if (asked.pairs > 0) {
+    std::optional<SparseOperator<double, Ctx>> B;
+    if (asked.mass) {
+      const GallerySpec mass{asked.structure + "_mass", spec.size};
+      B.emplace(context, place(context, generate<double>(host, mass)));
+    }
+    const EigenProblem<double, Ctx> problem{
+        .A = &A, .B = B ? &*B : nullptr, .preconditioner = M.get()};
+    for (const StartVectors start : {StartVectors::random, StartVectors::nested}) {
+      solve_eigenproblem(context, problem, asked, start);
+    }
+  }
   if (asked.columns > 0) {
     const auto exact = kind.make<double>(context, A.matrix(), options);
     solve_systems<Ctx>(context, {&A, exact.get(), X.view()});
@@ -158,6 +171,8 @@ int main(int argc, char** argv) try {
   app.add_option("structure", asked.structure, "of three equal sizes")->required();
   app.add_option("size", asked.size)->required();
   app.add_option("--pairs", asked.pairs, "of LOBPCG, 0: no solve");
+  app.add_flag("--mass", asked.mass, "with the mass matrix of the structure");
+  app.add_option("--block", asked.block, "columns of LOBPCG, 0: its default");
   app.add_option("--columns", asked.columns, "of block CG, 0: no solve");
   app.add_flag("--host", asked.on_host, "on the host instead");
   CLI11_PARSE(app, argc, argv);

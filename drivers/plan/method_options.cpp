@@ -16,7 +16,7 @@ CertifyOptions certify_options(const Request& request) {
 }
 
 LobpcgOptions lobpcg_options(const Request& request) {
-  return {eigen_options(request), request.refresh_interval};
+  return {eigen_options(request), request.refresh_interval, request.start};
 }
 
 IntervalOptions interval_options(const Request& request) {

@@ -5,6 +5,7 @@
 #include <heddle/solvers/lanczos/block_lanczos.hpp>
 #include <heddle/solvers/lanczos/certificate/certificate.hpp>
 #include <heddle/solvers/lanczos/nearest/nearest_eigenpairs.hpp>
+#include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/options.hpp>
 #include <heddle/solvers/problem/options.hpp>
 #include <heddle/spmm/reorder/row_order.hpp>
@@ -77,9 +78,10 @@ struct Request {
   LinearCriterion linear_criterion = LinearCriterion::relative;  ///< block CG
   Index max_iterations = 0;  ///< 0: the default of `EigenOptions` or `LinearOptions`
   double time_limit_s = std::numeric_limits<double>::infinity();
-  std::uint64_t seed = 42;      ///< of the random start
-  Index refresh_interval = 50;  ///< LOBPCG, block CG
-  Index max_basis = 0;          ///< block Lanczos. 0: chosen from nev
+  std::uint64_t seed = 42;                       ///< of the random start
+  Index refresh_interval = 50;                   ///< LOBPCG, block CG
+  StartVectors start = StartVectors::automatic;  ///< LOBPCG without an initial guess
+  Index max_basis = 0;                           ///< block Lanczos. 0: chosen from nev
   /// Block Lanczos. Empty: the cheapest is chosen. For an interval: `chebyshev` or `inverse`, the
   /// latter by slices.
   std::optional<LanczosFilter> filter{};

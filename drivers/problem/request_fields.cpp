@@ -149,6 +149,19 @@ void add_limits(RequestTable& table) {
       .aliases({"time_limit", "timeout", "max_time", "time"});
 }
 
+void add_start(RequestTable& table) {
+  Row(table, "solver.start",
+      "start vectors without a guess. nested: for the smallest end, from the coarser levels of the "
+      "preconditioner multigrid where it is in use, else random; auto: nested where that saves "
+      "time",
+      [](auto& r) -> auto& { return r.start; },
+      {{"auto", StartVectors::automatic},
+       {"nested", StartVectors::nested},
+       {"random", StartVectors::random}})
+      .readers(kLobpcg)
+      .tuning();
+}
+
 void add_own_options(RequestTable& table) {
   Row(
       table, "solver.refresh_interval", "iterations after which products with A are computed anew",
@@ -264,6 +277,7 @@ RequestTable all_fields() {
   add_columns(table);
   add_tolerance(table);
   add_limits(table);
+  add_start(table);
   add_own_options(table);
   add_systems(table);
   add_preconditioner(table);

@@ -21,7 +21,7 @@ void accurate_residual(HostContext& context, DistributedCsrView<T, HostSpace> A,
   parallel_for(context.threads(), X.rows(), [&](Index row) {
     for (Index first = 0; first < X.cols(); first += kColumns) {
       residual.template row<kColumns>(row, first, std::min(kColumns, X.cols() - first),
-                                      theta.data(), &R(row, first));
+                                      theta.data() + first, &R(row, first));
     }
   });
 }

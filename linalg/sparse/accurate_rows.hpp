@@ -139,14 +139,15 @@ struct AccurateResidual {
   AccurateRows<T, Space> A;
   AccurateRows<T, Space> B;
 
-  /// r[c] = entry (row, first + c) of the residual for c < count, with count ≤ most.
+  /// r[c] = entry (row, first + c) of the residual for c < count, with count ≤ most and the values
+  /// theta[c] of these columns.
   template <Index most>
   HEDDLE_ON_BOTH void row(Index row, Index first, Index count, const double* theta, T* r) const {
     ScalarSum<T> of_A[most], of_B[most];
     A.add(row, first, count, of_A);
     B.add(row, first, count, of_B);
     for (Index c = 0; c < count; ++c) {
-      of_A[c].add_product(-theta[first + c], of_B[c]);
+      of_A[c].add_product(-theta[c], of_B[c]);
       r[c] = of_A[c].rounded();
     }
   }

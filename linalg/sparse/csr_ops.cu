@@ -90,6 +90,24 @@ __global__ void squared_row_norms_kernel(CsrView<T, DeviceSpace> A, std::int64_t
   }
 }
 
+/// One warp per row, whose lanes add their sums in the order of a binary tree.
+template <class T>
+__global__ void weighted_row_squares_kernel(CsrView<T, DeviceSpace> A, const T* weights,
+                                            Index weights_ld, T* sums, Index sums_ld) {
+  const int lane = lane_index();
+  for (Index i = thread_index() / kWarp; i < A.rows; i += thread_count() / kWarp) {
+    double sum = 0;
+    for (std::int64_t e = A.row_offsets[i] + lane; e < A.row_offsets[i + 1]; e += kWarp) {
+      const double value = A.values[e];
+      sum += value * value * static_cast<double>(weights[A.columns[e] * weights_ld]);
+    }
+    for (int half = kWarp / 2; half > 0; half /= 2) {
+      sum += __shfl_down_sync(0xffffffffu, sum, static_cast<unsigned>(half));
+    }
+    if (lane == 0) sums[i * sums_ld] = static_cast<T>(sum);
+  }
+}
+
 /// lengths[j] = the number of entries of column j. *largest = the bits of max|A|. The bits are
 /// ordered like the numbers, with NaN above all.
 template <class T>
@@ -186,6 +204,17 @@ CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext& context, CsrView<T, Dev
   return squares;
 }
 
+template <RealScalar T>
+void weighted_row_squares(CudaContext& context, CsrView<T, DeviceSpace> A,
+                          ConstBlockView<T, DeviceSpace> weights, BlockView<T, DeviceSpace> sums) {
+  require_same_shape("weighted_row_squares", Shape{weights.rows(), weights.cols()},
+                     Shape{A.cols, 1});
+  require_same_shape("weighted_row_squares", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
+  weighted_row_squares_kernel<<<grid_for(context, A.rows * kWarp), kThreads, 0, context.stream()>>>(
+      A, weights.data(), weights.ld(), sums.data(), sums.ld());
+  check_launch();
+}
+
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> with_stored_diagonal(CudaContext& context, CsrView<T, DeviceSpace> A) {
   require_square("with_stored_diagonal", Shape{A.rows, A.cols});
@@ -241,6 +270,12 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
 #define HEDDLE_INSTANTIATE(T) \
   template CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext&, CsrView<T, DeviceSpace>);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(T)                                               \
+  template void weighted_row_squares(CudaContext&, CsrView<T, DeviceSpace>, \
+                                     ConstBlockView<T, DeviceSpace>, BlockView<T, DeviceSpace>);
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 #define HEDDLE_INSTANTIATE(U, T) \

@@ -43,6 +43,12 @@ HostCsrMatrix<T> squared_row_norms(HostContext& context, CsrView<T, HostSpace> A
   return std::move(squared_row_norms<T>(context, DistributedCsrView<T, HostSpace>(A)).own());
 }
 
+/// sums(i, 0) = Σ_j |A(i, j)|² weights(j, 0) (weights A.cols×1, sums A.rows×1), summed in double.
+/// Throws `InvalidArgument` if the sizes do not fit.
+template <RealScalar T>
+void weighted_row_squares(HostContext& context, CsrView<T, HostSpace> A,
+                          ConstBlockView<T, HostSpace> weights, BlockView<T, HostSpace> sums);
+
 /// A copy of A in which every diagonal entry is stored. Throws `InvalidArgument` if A is not
 /// square.
 template <Scalar T>
@@ -96,6 +102,10 @@ Buffer<T, DeviceSpace> extract_diagonal(CudaContext& context, CsrView<T, DeviceS
 
 template <Scalar T>
 CsrMatrix<T, DeviceSpace> squared_row_norms(CudaContext& context, CsrView<T, DeviceSpace> A);
+
+template <RealScalar T>
+void weighted_row_squares(CudaContext& context, CsrView<T, DeviceSpace> A,
+                          ConstBlockView<T, DeviceSpace> weights, BlockView<T, DeviceSpace> sums);
 
 /// Copies A through the host where A does not store its whole diagonal.
 template <Scalar T>

@@ -72,6 +72,22 @@ Buffer<T, HostSpace> extract_diagonal(HostContext& context, CsrView<T, HostSpace
   return diagonal;
 }
 
+template <RealScalar T>
+void weighted_row_squares(HostContext& context, CsrView<T, HostSpace> A,
+                          ConstBlockView<T, HostSpace> weights, BlockView<T, HostSpace> sums) {
+  require_same_shape("weighted_row_squares", Shape{weights.rows(), weights.cols()},
+                     Shape{A.cols, 1});
+  require_same_shape("weighted_row_squares", Shape{sums.rows(), sums.cols()}, Shape{A.rows, 1});
+  parallel_for(context.threads(), A.rows, [&](Index i) {
+    double sum = 0;
+    for (std::int64_t e = A.row_offsets[i]; e < A.row_offsets[i + 1]; ++e) {
+      const double value = A.values[e];
+      sum += value * value * static_cast<double>(weights(A.columns[e], 0));
+    }
+    sums(i, 0) = static_cast<T>(sum);
+  });
+}
+
 template <Scalar T>
 HostCsrMatrix<T> with_stored_diagonal(HostContext& context, CsrView<T, HostSpace> A) {
   require_square("with_stored_diagonal", Shape{A.rows, A.cols});
@@ -135,6 +151,12 @@ void shift_diagonal(HostContext& context, double shift, HostCsrMatrix<T>& A) {
   template void scale_symmetrically(HostContext&, const Buffer<T, HostSpace>&, HostCsrMatrix<T>&); \
   template void shift_diagonal(HostContext&, double, HostCsrMatrix<T>&);
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE)
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(T)                                             \
+  template void weighted_row_squares(HostContext&, CsrView<T, HostSpace>, \
+                                     ConstBlockView<T, HostSpace>, BlockView<T, HostSpace>);
+HEDDLE_FOR_EACH_REAL(HEDDLE_INSTANTIATE)
 #undef HEDDLE_INSTANTIATE
 
 }  // namespace heddle

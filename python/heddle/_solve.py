@@ -67,6 +67,7 @@ class _Common(TypedDict, total=False):
     cache: str
     distribution: str
     refresh_interval: int
+    start: str
     checkpoint: str
     checkpoint_every: float
     resume: bool
@@ -94,7 +95,7 @@ class Extras(_Common, total=False):
         "return" what there is.
     Further ones are those of a configuration: block_size, criterion (linear_criterion of a linear
         system), precision, max_basis, filter, factorization, certify, algorithm, project_rhs, kernel,
-        reorder, cache, distribution, refresh_interval, checkpoint, checkpoint_every, resume. One that the
+        reorder, cache, distribution, refresh_interval, start, checkpoint, checkpoint_every, resume. One that the
         method does not read is refused. Without a method, those that only tune another one have no
         effect."""
 

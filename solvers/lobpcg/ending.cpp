@@ -46,7 +46,7 @@ Claim LobpcgSolve<T, Ctx>::claim() {
   if (guessed_ && pairs_.evidence().show_nothing(pairs_.guards(ritz_.values()))) {
     guessed_ = false;  // begin again with random columns only
     missed_pairs_.reset();
-    draw(blocks_.S().X);
+    fill_random(context_, options_.seed, streams_++, blocks_.S().X, s_.shape.rows.first);
     blocks_.set_p(0);
     stagnation_.restart(result_.iterations);
     refresh_due_ = true;

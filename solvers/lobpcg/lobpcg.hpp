@@ -8,9 +8,19 @@
 
 namespace heddle {
 
+/// The vectors with which LOBPCG begins where there is no initial guess.
+enum class StartVectors {
+  automatic,  ///< `nested` where the levels cost less than they save
+  /// Approximations from the coarser levels of a multigrid preconditioner, with a random part, for
+  /// the smallest end. Random ones where there are no such levels or B is not stored.
+  nested,
+  random,
+};
+
 /// The options of LOBPCG, in addition to those of all eigensolvers.
 struct LobpcgOptions : EigenOptions {
   Index refresh_interval = 50;  ///< iterations between recomputations of A X and A P
+  StartVectors start = StartVectors::automatic;  ///< without an initial guess
 };
 
 /// The number b of columns of the block X that `lobpcg` iterates for a matrix of order n with c

@@ -59,15 +59,14 @@ PairLimits limits_of_locking(const LobpcgPairs& pairs, const EigenOptions& optio
 
 }  // namespace
 
-LobpcgPairs::LobpcgPairs(Index nev, Index block)
-    : block_(block),
-      residuals_(static_cast<std::size_t>(block)),
-      residuals_before_(static_cast<std::size_t>(block)),
-      dual_residuals_(static_cast<std::size_t>(block)),
-      value_bounds_(static_cast<std::size_t>(block)),
-      roundings_(static_cast<std::size_t>(block)) {
+LobpcgPairs::LobpcgPairs(Index nev, Index block) : block_(block) {
+  const Index widest = widest_start(block);
+  for (auto* list :
+       {&residuals_, &residuals_before_, &dual_residuals_, &value_bounds_, &roundings_}) {
+    list->resize(static_cast<std::size_t>(widest));
+  }
   locked_.reserve(nev, block);
-  bounds_.reserve(nev + 2 * block + 1);
+  bounds_.reserve(nev + 2 * widest + 1);
 }
 
 void LobpcgPairs::reset(const EigenOptions& options, Index zeros) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <heddle/solvers/iteration/archive.hpp>
 #include <heddle/solvers/iteration/convergence.hpp>
@@ -12,6 +13,12 @@
 #include <vector>
 
 namespace heddle::detail {
+
+/// The most columns of an X that begins with vectors of coarse levels. The first step reduces it to
+/// the best `block` ones. S has room for X and as many search directions.
+constexpr Index widest_start(Index block) noexcept {
+  return std::max(block, 3 * block / 2 / 4 * 4);
+}
 
 /// The columns of X that get no search directions, of which `leading` have converged: these but for
 /// a remainder, so that they and, if X has whole units of `unit` columns, the others fill units.
@@ -35,7 +42,7 @@ class LobpcgPairs {
  public:
   LobpcgPairs() = default;
 
-  /// Memory for X of up to `block` columns.
+  /// Memory for X of up to `block` columns, in the first step up to `widest_start`.
   LobpcgPairs(Index nev, Index block);
 
   /// Starts a solve: nothing is locked but `zeros` pairs with λ = 0, which are known before it.

@@ -14,7 +14,9 @@ template <Scalar T, class Ctx>
 std::vector<std::string> identity(const EigenProblem<T, Ctx>& problem, const LobpcgOptions& options,
                                   Index block) {
   std::vector<std::string> facts = eigen_identity("lobpcg", problem, options, block);
-  if (!facts.empty()) facts.push_back(fact("refresh_interval", options.refresh_interval));
+  if (facts.empty()) return facts;
+  facts.push_back(fact("refresh_interval", options.refresh_interval));
+  facts.push_back(fact("start", static_cast<int>(options.start)));
   return facts;
 }
 
@@ -67,6 +69,20 @@ void LobpcgSolve<T, Ctx>::run() {
     rayleigh_ritz(pairs_.errors());  // SᵀAS Z = Z Θ; X ← S Z₁, P ← S C_P; S = [X P W]  n×m
   }
   finish();
+}
+
+template <Scalar T, class Ctx>
+bool LobpcgSolve<T, Ctx>::refine(Index steps) {
+  blocks_.reset();
+  start_X();
+  if (!engine_.ended()) set_norms();
+  for (Index k = 0; k < steps && !engine_.ended(); ++k) {
+    residuals();
+    if (k == 0) read_residuals();  // because the start counts no column as active
+    search_directions();
+    if (!engine_.ended()) rayleigh_ritz(pairs_.errors());
+  }
+  return !engine_.ended();
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx) template class LobpcgSolve<T, Ctx>;

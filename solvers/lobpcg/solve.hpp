@@ -31,6 +31,10 @@ class LobpcgSolve {
   /// solve. Then the result is in the storage.
   void run();
 
+  /// Takes this number of steps from the start vectors, for X alone: no pair is checked, and there
+  /// is no result. False if the numbers break down.
+  bool refine(Index steps);
+
   // The hooks of the engine, see `IterativeSolve`.
   IterationRecord record() const;
   MonitorState shown(const IterationRecord& record);
@@ -60,7 +64,6 @@ class LobpcgSolve {
   void lock_null_vectors();
   void start_X();
   bool tells(Index guesses);
-  void draw(Block V);
   void set_norms();
   void refresh();
   void read_residuals();

@@ -4,6 +4,7 @@
 #include <heddle/linalg/context/instantiate.hpp>
 #include <heddle/linalg/data/transfer.hpp>
 #include <heddle/solvers/iteration/constraint_basis.hpp>
+#include <heddle/solvers/lobpcg/nested_start.hpp>
 #include <heddle/solvers/lobpcg/solve.hpp>
 #include <utility>
 
@@ -79,22 +80,27 @@ void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
   // Two guard columns stay random, see GuardEvidence. Without them, a guess that is
   // exact for other pairs would be taken for the wanted ones.
-  const Index places = std::max<Index>(0, b - 2);
+  const Index places = problem_.guess_from_random ? b : std::max<Index>(0, b - 2);
   const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n()) {  // not with constraints, which may span unit vectors
     set_identity(context_, blocks_.S().X.columns(0, b), s_.shape.rows.first);
   } else {
-    draw(blocks_.S().X);
+    const bool first = streams_ == 0;
+    fill_random(context_, options_.seed, streams_++, blocks_.S().X, s_.shape.rows.first);
+    if (guesses == 0 && first && preconditioner_ != nullptr) {
+      streams_ += begin_on_levels(context_, problem_, *preconditioner_, options_, streams_, s_);
+    }
     if (guesses > 0) {
       guessed_ = !problem_.guess_from_random;
       copy(context_, problem_.initial_guess.columns(0, guesses), blocks_.S().X.columns(0, guesses));
     }
   }
+  const Index columns = blocks_.x();  // more than b from coarse levels
   Index rank = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
-  if (rank < b &&
-      !engine_.ended()) {  // linearly dependent guesses, or guesses in the span of the constraints
-    draw(blocks_.S().X.columns(rank, b - rank));
+  if (rank < columns && !engine_.ended()) {  // dependent guesses, or in the span of constraints
+    fill_random(context_, options_.seed, streams_++, blocks_.S().X.columns(rank, columns - rank),
+                s_.shape.rows.first);
     rank = make_orthonormal(blocks_.S().X, blocks_.BS().X, {blocks_.locked_basis()});
   }
   blocks_.set_x(rank);
@@ -130,12 +136,6 @@ bool LobpcgSolve<T, Ctx>::tells(Index guesses) {
     if (!(norms.here(j, 0) >= kTelling * random)) return true;
   }
   return false;
-}
-
-/// V ← random columns, from a new random stream in each call.
-template <Scalar T, class Ctx>
-void LobpcgSolve<T, Ctx>::draw(Block V) {
-  fill_random(context_, options_.seed, streams_++, V, s_.shape.rows.first);
 }
 
 template <Scalar T, class Ctx>
@@ -313,7 +313,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
   Index rank = orthonormal();
   if (rank == 0 && blocks_.w() > 0 && !engine_.ended()) {
     // All residuals lie in the span of [Y X P]. Random directions may have a part outside of it.
-    draw(blocks_.S().W);
+    fill_random(context_, options_.seed, streams_++, blocks_.S().W, s_.shape.rows.first);
     rank = orthonormal();
   }
   blocks_.set_w(rank);
@@ -326,8 +326,10 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz(std::span<const double> errors) {
   constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
-  const Index wanted = block_wanted(pairs_, options_.nev, s_.shape.block) + kUnit - 1;
-  const Index x = std::min(s_.shape.block, wanted - wanted % kUnit);
+  const bool alone = blocks_.p() + blocks_.w() == 0;  // of X alone, which it keeps
+  const Index most = std::max(s_.shape.block, alone ? blocks_.x() : 0);
+  const Index wanted = block_wanted(pairs_, options_.nev, most) + kUnit - 1;
+  const Index x = std::min(most, wanted - wanted % kUnit);
   const Index resting =
       resting_columns(pairs_.at_rest(ritz_.values(), guessed_), blocks_.x(), kUnit);
   if (!ritz_.solve(context_, blocks_.x(), x, resting, options_.which, errors)) {

@@ -20,12 +20,12 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
     : context(&ctx),
       shape(sizes),
       blocks(ctx, sizes.rows.local, sizes.block, sizes.max_locked(), sizes.pencil),
-      orthogonalizer(ctx, std::max({sizes.block, sizes.constraints, blocks.kSearchColumns}),
+      orthogonalizer(ctx, std::max({sizes.widest(), sizes.constraints, blocks.kSearchColumns}),
                      sizes.max_locked() + blocks.columns(sizes.block)),
-      ritz(ctx, blocks.columns(sizes.block), sizes.block),
-      verifier(ctx, sizes.rows.local, std::max(sizes.nev, sizes.block), sizes.pencil),
+      ritz(ctx, blocks.columns(sizes.block), sizes.widest()),
+      verifier(ctx, sizes.rows.local, std::max(sizes.nev, sizes.widest()), sizes.pencil),
       pairs(sizes.nev, sizes.block),
-      theta(ctx, sizes.block, 1),
+      theta(ctx, sizes.widest(), 1),
       multipliers(ctx, sizes.constraints, blocks.columns(sizes.block)),
       scaled_constraints(ctx, sizes.constraints, blocks.kSearchWidth),
       row_scale(ctx, sizes.rows.local, 4),
@@ -33,8 +33,8 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
       U(ctx, sizes.rows.local, blocks.kSearchWidth),
       V(ctx, sizes.rows.local, blocks.kSearchWidth),
       search_ritz(ctx, blocks.kSearchColumns),
-      packet(ctx, packet_capacity<T>(sizes.block, blocks.columns(sizes.block))) {
-  const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.block);
+      packet(ctx, packet_capacity<T>(sizes.widest(), blocks.columns(sizes.block))) {
+  const auto pairs = static_cast<std::size_t>(sizes.nev + sizes.widest());
   for (std::vector<double>* list :
        {&monitor_values, &monitor_residuals, &other_values, &other_residuals, &other_couplings,
         &result.eigenvalues, &result.residuals, &result.error_bounds}) {
@@ -42,7 +42,7 @@ LobpcgWorkspace<T, Ctx>::Storage::Storage(Ctx& ctx, const detail::LobpcgShape& s
   }
   result.limited_by_rounding.reserve(pairs);
   for (std::vector<double>* list : {&wanted_values, &found_values}) {
-    list->reserve(pairs + static_cast<std::size_t>(2 * sizes.block));
+    list->reserve(pairs + static_cast<std::size_t>(2 * sizes.widest()));
   }
   result.eigenvectors = MultiVector<T, Space>(ctx, sizes.rows.local, sizes.nev);
 }

@@ -24,6 +24,9 @@ struct LobpcgShape {
   /// Order of the problem.
   Index n() const noexcept { return rows.global; }
 
+  /// Columns of the widest X.
+  Index widest() const noexcept { return widest_start(block); }
+
   /// Columns of Y: the constraints and the locked pairs, which may exceed nev by at most one block.
   Index max_locked() const noexcept { return constraints + nev + block; }
 

@@ -45,6 +45,8 @@ class SetupCost {
 
 template <Scalar T, class Ctx>
 class PreconditionerSchedule;
+template <Scalar T, class Ctx>
+class GridLevels;
 
 /// A level of a preconditioner that consists of matrices of several sizes.
 struct OperatorLevel {
@@ -113,6 +115,9 @@ class Preconditioner : public LinearOperator<T, Ctx> {
 
   /// The levels, the finest first. Empty if it has none.
   virtual std::span<const OperatorLevel> levels() const noexcept { return {}; }
+
+  /// Its levels, on which a solver may begin. Null: it has none, or processes share them.
+  virtual GridLevels<T, Ctx>* grids() noexcept { return nullptr; }
 
   /// Its degree, if a solver may set it. Null: there is no choice.
   virtual VariableDegree<T, Ctx>* variable_degree() noexcept { return nullptr; }

@@ -21,33 +21,23 @@ using detail::request_fields;
 /// compilation here: name it, and give it a row in `request_fields`.
 std::vector<const void*> members_of(const Request& request) {
   const auto& [method, nev, which, interval, sigma, side, block_size, tolerance, criterion,
-               linear_criterion, max_iterations, time_limit_s, seed, refresh_interval, max_basis,
-               filter, factorization, certify, algorithm, damp, project_rhs, preconditioner, spmm,
-               reorder, precision, device, devices, threads, distribution, checkpoint] = request;
+               linear_criterion, max_iterations, time_limit_s, seed, refresh_interval, start,
+               max_basis, filter, factorization, certify, algorithm, damp, project_rhs,
+               preconditioner, spmm, reorder, precision, device, devices, threads, distribution,
+               checkpoint] = request;
   const auto& [type, options, its_precision] = preconditioner;
   const auto& [kernel, verdict_file, transpose] = spmm;
   // `on_failure` is a function of the process itself.
   const auto& [file, every_s, resume, identity, on_failure] = checkpoint;
   static_cast<void>(on_failure);
-  return {&method,         &nev,
-          &which,          &interval,
-          &sigma,          &side,
-          &block_size,     &tolerance,
-          &criterion,      &linear_criterion,
-          &max_iterations, &time_limit_s,
-          &seed,           &refresh_interval,
-          &max_basis,      &filter,
-          &factorization,  &certify,
-          &algorithm,      &damp,
-          &project_rhs,    &type,
-          &options,        &its_precision,
-          &kernel,         &verdict_file,
-          &transpose,      &reorder,
-          &precision,      &device,
-          &devices,        &threads,
-          &distribution,   &file,
-          &every_s,        &resume,
-          &identity};
+  return {&method,         &nev,          &which,         &interval,         &sigma,
+          &side,           &block_size,   &tolerance,     &criterion,        &linear_criterion,
+          &max_iterations, &time_limit_s, &seed,          &refresh_interval, &start,
+          &max_basis,      &filter,       &factorization, &certify,          &algorithm,
+          &damp,           &project_rhs,  &type,          &options,          &its_precision,
+          &kernel,         &verdict_file, &transpose,     &reorder,          &precision,
+          &device,         &devices,      &threads,       &distribution,     &file,
+          &every_s,        &resume,       &identity};
 }
 
 TEST(RequestFields, EveryMemberHasARow) {
@@ -76,6 +66,7 @@ Request unusual() {
           .time_limit_s = 4.5,
           .seed = std::numeric_limits<std::uint64_t>::max(),
           .refresh_interval = 7,
+          .start = StartVectors::random,
           .max_basis = 81,
           .filter = LanczosFilter::chebyshev,
           .factorization = FactorLibrary::cudss,

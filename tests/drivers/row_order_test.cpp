@@ -190,7 +190,8 @@ TEST_F(RowOrderSolveTest, LevelsAreMadeOfTheVectorsInTheOrderOfTheRows) {
   const auto n = static_cast<std::size_t>(A.rows());
   std::vector<double> vector(n);
   for (std::size_t i = 0; i < n; ++i) vector[i] = i % 2 == 0 ? 1.0 : 1.01;
-  Request request{.method = Method::lobpcg, .nev = 3, .reorder = RowOrder::none};
+  Request request{
+      .method = Method::lobpcg, .nev = 3, .start = StartVectors::random, .reorder = RowOrder::none};
   request.preconditioner.type = "multigrid";
   const auto solved = [&] {
     return solve({.A = A, .near_null = Block(A.rows(), 1, vector)}, request);

@@ -86,6 +86,7 @@ double difference(const Solution& a, const Solution& b) {
 /// Threads converge as one does, and a second solve has the bits of the first.
 void expect_as_one(const Problem& problem, Request request, std::vector<int> counts) {
   request.reorder = RowOrder::none;  // rows of several processes keep their order
+  if (problem.rhs.cols() == 0) request.start = StartVectors::random;  // as theirs
   Device alone(DeviceChoice::host, 1);
   const Solution one = solve(alone, problem, request);
   ASSERT_EQ(one.status, SolveStatus::converged) << one.reason;

@@ -68,6 +68,7 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
                              row_range(hierarchy.levels.front().A.view())) {
   const auto rounded = [&](auto& A) { return detail::rounded<T>(context, std::move(A)); };
   scaling_ = detail::rounded<T>(context, std::move(hierarchy.scaling));
+  shared_ = hierarchy.levels.front().A.is_distributed();
   for (detail::HierarchyLevel<Space>& made : hierarchy.levels) {
     sizes_.push_back(detail::size_of(context, made));
     const bool coarsest = &made == &hierarchy.levels.back();
@@ -94,26 +95,28 @@ MultigridPreconditioner<T, Ctx>::MultigridPreconditioner(Ctx& context,
   }
 }
 
+/// Memory for b columns on the level `first` and all coarser ones.
 template <Scalar T, class Ctx>
-void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index b) {
+void MultigridPreconditioner<T, Ctx>::reserve(Ctx& context, Index first, Index b) {
   const Index width = detail::padded_width<T, Space>(b);
-  if (width_ >= width) return;
-  width_ = 0;  // so that a call after `OutOfMemory` begins anew
-  for (const auto& level : levels_) {
+  for (Index l = first; l < count(); ++l) {
+    Level& level = at(l);
+    if (level.width >= width) continue;
+    level.width = 0;  // so that a call after `OutOfMemory` begins anew
     for (MultiVector<T, Space>* block :
-         {&level->right, &level->solution, &level->residual, &level->work}) {
+         {&level.right, &level.solution, &level.residual, &level.work}) {
       *block = MultiVector<T, Space>();
-      if (block == &level->work && level->polynomial.size() < 4) continue;
-      *block = MultiVector<T, Space>(context, level->product.matrix.rows(), width);
+      if (block == &level.work && level.polynomial.size() < 4) continue;
+      *block = MultiVector<T, Space>(context, order(l), width);
       if (width > b) set_zero(context, block->view());  // columns beyond b are multiplied, too
     }
-    if (level->gather) {
-      level->part = MultiVector<T, Space>();
-      level->part = MultiVector<T, Space>(context, level->restrict->matrix.rows(), width);
+    if (level.gather) {
+      level.part = MultiVector<T, Space>();
+      level.part = MultiVector<T, Space>(context, level.restrict->matrix.rows(), width);
     }
-    if (level->narrow != nullptr) level->narrow->reserve(context, width);
+    if (level.narrow != nullptr) level.narrow->reserve(context, width);
+    level.width = width;
   }
-  width_ = width;
 }
 
 /// x = β x + p(A) r by Horner's rule, with one product fewer than p has coefficients. `spare` are
@@ -155,7 +158,7 @@ void MultigridPreconditioner<T, Ctx>::restrict_to(Ctx& context, Level& level,
 
 /// Solves approximately for `right` of the level. The result is in `solution`.
 template <Scalar T, class Ctx>
-void MultigridPreconditioner<T, Ctx>::cycle(Ctx& context, std::size_t l, Index width) {
+void MultigridPreconditioner<T, Ctx>::solve(Ctx& context, std::size_t l, Index width) {
   Level& level = *levels_[l];
   const auto first_columns = [width](MultiVector<T, Space>& block) {
     return block.cols() > 0 ? block.columns(0, width) : BlockView<T, Space>();
@@ -171,11 +174,23 @@ void MultigridPreconditioner<T, Ctx>::cycle(Ctx& context, std::size_t l, Index w
   if (!coarsest) {
     Level& coarser = *levels_[l + 1];
     restrict_to(context, level, residual, first_columns(coarser.right));
-    cycle(context, l + 1, width);
+    solve(context, l + 1, width);
     level.prolong->plan.multiply(context, 1, first_columns(coarser.solution), 1, x);
     level.product.plan.multiply(context, -1, x, {.delta = 1, .X = r}, residual);
   }
   smooth(context, level, residual, 1, x, {r, work});
+}
+
+template <Scalar T, class Ctx>
+void MultigridPreconditioner<T, Ctx>::cycle(Ctx& context, Index l, ConstBlockView<T, Space> X,
+                                            BlockView<T, Space> Y) {
+  const PhaseScope phase(context, Phase::preconditioner);
+  const Index b = X.cols();
+  reserve(context, l, b);
+  Level& level = at(l);
+  copy(context, X, level.right.columns(0, b));
+  solve(context, static_cast<std::size_t>(l), detail::padded_width<T, Space>(b));
+  copy(context, level.solution.columns(0, b), Y);
 }
 
 template <Scalar T, class Ctx>
@@ -184,10 +199,10 @@ void MultigridPreconditioner<T, Ctx>::apply_block(Ctx& context, ConstBlockView<T
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
-  reserve(context, b);
+  reserve(context, 0, b);
   Level& finest = *levels_.front();
   scale_rows<T>(context, scaling(), X, finest.right.columns(0, b));
-  cycle(context, 0, width);
+  solve(context, 0, width);
   scale_rows<T>(context, scaling(), finest.solution.columns(0, b), Y);
 }
 
@@ -198,11 +213,11 @@ auto MultigridPreconditioner<T, Ctx>::scaled_product(Ctx& context, ConstBlockVie
   const PhaseScope phase(context, Phase::preconditioner);
   const Index b = X.cols();
   const Index width = detail::padded_width<T, Space>(b);
-  reserve(context, b);
+  reserve(context, 0, b);
   Level& finest = *levels_.front();
   convert<T, double, T>(context, scaling(), X, scales.block(0, 0, b, 1),
                         finest.right.columns(0, b));
-  cycle(context, 0, width);
+  solve(context, 0, width);
   return ScaledView<T, Space>{finest.solution.columns(0, b), scaling(), scales.block(0, 1, b, 1)};
 }
 

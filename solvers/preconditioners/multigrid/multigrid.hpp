@@ -3,6 +3,7 @@
 #include <array>
 #include <heddle/linalg/data/distributed_csr.hpp>
 #include <heddle/linalg/data/multivector.hpp>
+#include <heddle/solvers/operators/grid_levels.hpp>
 #include <heddle/solvers/operators/preconditioner.hpp>
 #include <heddle/solvers/preconditioners/multigrid/narrow_smoother.hpp>
 #include <heddle/solvers/preconditioners/multigrid/options.hpp>
@@ -40,7 +41,7 @@ struct Hierarchy;
 /// Source: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56
 /// (1996) 179.
 template <Scalar T, class Ctx>
-class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
+class MultigridPreconditioner final : public Preconditioner<T, Ctx>, private GridLevels<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
 
@@ -57,6 +58,8 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
                           const MultigridOptions& options = {}, const SpmmOptions& spmm = {});
 
   std::span<const OperatorLevel> levels() const noexcept override { return sizes_; }
+
+  GridLevels<T, Ctx>* grids() noexcept override { return shared_ ? nullptr : this; }
 
   /// Stored entries of all levels per entry of the finest one.
   double operator_complexity() const noexcept { return heddle::operator_complexity(sizes_); }
@@ -89,18 +92,38 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
         restrict;                   // from and to the next coarser level, if there is one
     std::optional<Product> gather;  // of what `restrict` makes, see `HierarchyLevel`
     MultiVector<T, Space> part;     // that, if it is to be gathered
-    MultiVector<T, Space> right, solution, residual, work;  // n×b, b ≥ the widest block so far
+    MultiVector<T, Space> right, solution, residual, work;  // n×width
+    Index width = 0;                                        // of the widest block so far
   };
 
   MultigridPreconditioner(Ctx& context, detail::Hierarchy<Space> hierarchy,
                           const MultigridOptions& options, const SpmmOptions& spmm);
-  ConstBlockView<T, Space> scaling() const {
+  // Of GridLevels.
+  Index count() const noexcept override { return std::ssize(levels_); }
+  Index order(Index l) const noexcept override { return at(l).product.matrix.rows(); }
+  ConstBlockView<T, Space> scaling() const noexcept override {
     return ConstBlockView<T, Space>(scaling_.data(), this->rows(), 1, 1);
   }
-  void reserve(Ctx& context, Index b);
+  void multiply(Ctx& context, Index l, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
+    at(l).product.plan.multiply(context, 1, X, 0, Y);
+  }
+  void prolong(Ctx& context, Index l, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
+    at(l).prolong->plan.multiply(context, 1, X, 0, Y);
+  }
+  CsrView<T, Space> restriction(Index l) const override {
+    return at(l).restrict->matrix.view().whole();
+  }
+  BlockView<T, Space> spare(Ctx& context, Index l, Index b) override {
+    reserve(context, l, b);
+    return at(l).residual.columns(0, b);
+  }
+  void cycle(Ctx& context, Index l, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override;
+
+  Level& at(Index l) const { return *levels_[static_cast<std::size_t>(l)]; }
+  void reserve(Ctx& context, Index first, Index b);
   void restrict_to(Ctx& context, Level& level, ConstBlockView<T, Space> residual,
                    BlockView<T, Space> right);
-  void cycle(Ctx& context, std::size_t level, Index width);
+  void solve(Ctx& context, std::size_t level, Index width);
   void smooth(Ctx& context, const Level& level, ConstBlockView<T, Space> r, T beta,
               BlockView<T, Space> x, const std::array<BlockView<T, Space>, 2>& spare);
 
@@ -108,7 +131,7 @@ class MultigridPreconditioner final : public Preconditioner<T, Ctx> {
   std::vector<std::unique_ptr<Level>> levels_;  // the finest first
   std::optional<Product> inverse_;              // of the coarsest level's A
   std::vector<OperatorLevel> sizes_;
-  Index width_ = 0;  // columns of the levels' blocks
+  bool shared_ = false;  // whether processes share the finest level
 };
 
 }  // namespace heddle

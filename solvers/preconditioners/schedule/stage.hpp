@@ -66,6 +66,15 @@ class PreconditionerStage final : public LinearOperator<T, Ctx> {
 
   std::span<const OperatorLevel> levels() const noexcept;
 
+  /// `Preconditioner::grids` of the preconditioner in use. The first one is in full precision, the
+  /// other one in single precision. Null where that is not in use.
+  GridLevels<T, Ctx>* grids() const noexcept {
+    return !is_lowered() && full_ != nullptr ? full_->grids() : nullptr;
+  }
+  GridLevels<float, Ctx>* lowered_grids() const noexcept {
+    return is_lowered() ? lowered_->M().grids() : nullptr;
+  }
+
   /// For reports: what it is, its precisions ("half, then single"), and why it has them.
   const std::string& name() const noexcept { return name_; }
   std::string precision() const;

@@ -119,6 +119,36 @@ TYPED_TEST_P(CsrOps, AbsoluteRowSumsAreThoseOfTheRows) {
   EXPECT_THROW(absolute_row_sums<T>(this->context(), A.view(), short_one.view()), InvalidArgument);
 }
 
+TYPED_TEST_P(CsrOps, WeightedRowSquaresAreThoseOfTheRows) {
+  using T = typename TypeParam::Scalar;
+  using Space = typename TestFixture::Space;
+  HostContext host(1);
+  for (const auto& A : {test::random_matrix<T>(300, 40, 5), test::random_matrix<T>(40, 300, 50)}) {
+    MultiVector<T, HostSpace> weights(host, A.cols, 1), here(host, A.rows, 1);
+    Eigen::VectorXd w(A.cols);
+    for (Index j = 0; j < A.cols; ++j) {
+      weights.view()(j, 0) = static_cast<T>(1 + j % 7);
+      w(j) = static_cast<double>(1 + j % 7);
+    }
+    const Eigen::VectorXd expected = to_dense(A.view()).cwiseAbs2() * w;
+    MultiVector<T, Space> there(this->context(), A.cols, 1), sums(this->context(), A.rows, 1);
+    send<T>(this->context(), weights.view(), there.view());
+    weighted_row_squares<T>(this->context(), this->placed(A.view()).view(), there.view(),
+                            sums.view());
+    fetch<T>(this->context(), sums.view(), here.view());
+    for (Index i = 0; i < A.rows; ++i) {
+      EXPECT_NEAR(static_cast<double>(here.view()(i, 0)), expected(i),
+                  test::tolerance<T>(expected(i), 50));
+    }
+  }
+  MultiVector<T, Space> three(this->context(), 3, 1), four(this->context(), 4, 1);
+  const auto A = this->from(4, 3, {{0, 0, 3}});
+  EXPECT_THROW(weighted_row_squares<T>(this->context(), A.view(), four.view(), four.view()),
+               InvalidArgument);
+  EXPECT_THROW(weighted_row_squares<T>(this->context(), A.view(), three.view(), three.view()),
+               InvalidArgument);
+}
+
 TYPED_TEST_P(CsrOps, Norm1OfSmallWholeNumbersIsExact) {
   const auto A = this->from(4, 3, {{0, 0, 3}, {1, 0, -5}, {2, 1, 7}, {3, 1, 2}, {3, 2, 1}});
   EXPECT_EQ(norm_1(this->context(), A.view()), 9);
@@ -382,8 +412,9 @@ REGISTER_TYPED_TEST_SUITE_P(CsrOps, SquaredRowNormsAreThoseOfTheRows, SurveyFind
                             SurveyFindsInvalidRows, RowSpanIsThatOfTheSizesOfTheRows,
                             DominantRowsAreMarkedAndLeftOutBesideTheirLike,
                             TransposesOfEveryShapeAreExact, AbsoluteRowSumsAreThoseOfTheRows,
-                            Norm1IsTheLargestColumnSum, Norm1OfSmallWholeNumbersIsExact,
-                            Norm1ShowsNaNAndInf, Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
+                            WeightedRowSquaresAreThoseOfTheRows, Norm1IsTheLargestColumnSum,
+                            Norm1OfSmallWholeNumbersIsExact, Norm1ShowsNaNAndInf,
+                            Norm1OfNothingIsZero, DiagonalIsZeroWhereNotStored,
                             StoresTheWholeDiagonalAndNothingElseChanges, ScalesRowsAndColumnsAlike,
                             ShiftsStoredDiagonalEntries);
 

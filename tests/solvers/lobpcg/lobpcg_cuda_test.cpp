@@ -3,6 +3,7 @@
 #include <heddle/solvers/lobpcg/lobpcg.hpp>
 #include <heddle/solvers/preconditioners/chebyshev/chebyshev.hpp>
 #include <heddle/solvers/preconditioners/jacobi/jacobi.hpp>
+#include <heddle/solvers/preconditioners/multigrid/multigrid.hpp>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -57,6 +58,31 @@ TYPED_TEST(CudaLobpcg, LaplaciansHaveTheirAnalyticSpectraAtBothEnds) {
         EXPECT_NEAR(result.eigenvalues[i], expected[i], allowed_error<T>(*A.one_norm())) << i;
       }
     }
+  }
+}
+
+TYPED_TEST(CudaLobpcg, BeginsOnTheLevelsOfMultigrid) {
+  using T = TypeParam;
+  auto A = this->device_operator({"elasticity3d", {12, 12, 12}});
+  auto B = this->device_operator({"elasticity3d_mass", {12, 12, 12}});
+  MultigridPreconditioner<T, CudaContext> M(this->context(), A.matrix());
+  for (auto* const mass : {static_cast<decltype(&B)>(nullptr), &B}) {
+    LobpcgOptions options;
+    options.nev = 6;
+    options.criterion = Criterion::norm;
+    const auto solved = [&](StartVectors start) {
+      options.start = start;
+      return lobpcg<T, CudaContext>(this->context(), {&A, mass, &M}, options);
+    };
+    const auto nested = solved(StartVectors::nested), random = solved(StartVectors::random);
+    ASSERT_EQ(nested.status, SolveStatus::converged) << nested.reason;
+    ASSERT_EQ(random.status, SolveStatus::converged) << random.reason;
+    EXPECT_LE(nested.iterations, random.iterations);
+    for (std::size_t j = 0; j < 6; ++j) {
+      EXPECT_NEAR(nested.eigenvalues[j], random.eigenvalues[j],
+                  nested.error_bounds[j] + random.error_bounds[j]);
+    }
+    EXPECT_EQ(solved(StartVectors::nested).eigenvalues, nested.eigenvalues);
   }
 }
 
