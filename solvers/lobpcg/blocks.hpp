@@ -39,8 +39,8 @@ class LobpcgBlocks {
 
   LobpcgBlocks() = default;
 
-  /// Memory for X, P and W of up to `block` columns each, of length n, and for up to `max_locked`
-  /// columns in Y.
+  /// Memory for X, P and W of up to `block` columns each, or X and W of half as many more, of
+  /// length n, and for up to `max_locked` columns in Y.
   LobpcgBlocks(Ctx& context, Index n, Index block, Index max_locked, bool pencil)
       : S_(context, n, columns(block)),
         AS_(context, n, columns(block)),

@@ -36,7 +36,8 @@ double lobpcg_memory_bytes(const EigenOptions& options, Index n, Index constrain
                            std::size_t scalar_size);
 
 /// All memory of a solve, its result included. A second solve of the same shape (n, nev, block
-/// size, number of constraints, with or without B) on the same context allocates nothing.
+/// size, number of constraints, with or without B) on the same context allocates nothing, but for
+/// the coarse levels of a nested start.
 template <Scalar T, class Ctx>
 class LobpcgWorkspace {
  public:

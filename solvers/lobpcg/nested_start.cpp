@@ -1,9 +1,12 @@
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <heddle/linalg/base/error.hpp>
 #include <heddle/linalg/blocks/block_ops.hpp>
 #include <heddle/linalg/blocks/convert.hpp>
 #include <heddle/linalg/context/instantiate.hpp>
+#include <heddle/linalg/data/transfer.hpp>
 #include <heddle/linalg/sparse/csr_ops.hpp>
 #include <heddle/solvers/lobpcg/nested_start.hpp>
 #include <heddle/solvers/lobpcg/solve.hpp>
@@ -27,9 +30,9 @@ constexpr Index kStepsOfLevel = 2;
 template <class Ctx>
 constexpr Index kWorthLevels = std::same_as<Ctx, HostContext> ? 0 : 15'000'000;
 
-/// The norm of the random part of a start vector from coarse levels, relative to the rest. Of .02
-/// to .3, meshes took the same iterations but for one. Pairs that coarse levels lack were missed at
-/// tolerances of 1e-4 with .05, not with .2.
+/// The norm of the random part of a start vector from coarse levels, relative to the rest. With .02
+/// to .3, the iterations on meshes differed by one at most. With .05, pairs that coarse levels lack
+/// were missed at a tolerance of 1e-4, with .2 they were not.
 constexpr double kRandomPart = 0.2;
 
 /// A tolerance that no pair meets on a level.
@@ -91,7 +94,7 @@ class LevelCycle final : public Preconditioner<T, Ctx> {
   Index level_;
 };
 
-/// The largest number of a coarser level with enough rows for `columns`. 0: there is none.
+/// The coarsest level with enough rows for `columns`. 0 if only the finest one has.
 template <Scalar T, class Ctx>
 Index coarsest_level(const GridLevels<T, Ctx>& levels, Index columns) {
   Index l = 0;
@@ -99,22 +102,28 @@ Index coarsest_level(const GridLevels<T, Ctx>& levels, Index columns) {
   return l;
 }
 
-/// The diagonal of M_0 = S diag(B) S, n×1, times a number that keeps B in the range of T.
+/// x times a power of two that brings its norm near 1, rounded to T (n×1).
+template <RealScalar T, class Ctx, Scalar U, class Space = typename Ctx::Space>
+MultiVector<T, Space> near_one(Ctx& context, ConstBlockView<U, Space> x) {
+  SmallMatrix<double, Space> scales(context, 1, 2);
+  norm_scales<U>(context, x, scales.view(1, 2));
+  MultiVector<T, Space> scaled(context, x.rows(), 1);
+  convert<T, U>(context, x, scales.view(1, 2).block(0, 0, 1, 1), scaled.view());
+  return scaled;
+}
+
+/// The diagonal of M_0 = S diag(B) S, n×1, times a number that keeps it in the range of T.
 template <RealScalar T, class Ctx, Scalar U>
 MultiVector<T, typename Ctx::Space> scaled_mass(Ctx& context, const GridLevels<T, Ctx>& levels,
                                                 const LinearOperator<U, Ctx>* B) {
   using Space = typename Ctx::Space;
   const Index n = levels.order(0);
-  MultiVector<T, Space> mass(context, n, 1);
-  scale_rows<T>(context, levels.scaling(), levels.scaling(), mass.view());
+  MultiVector<T, Space> mass = near_one<T>(context, levels.scaling());
+  scale_rows<T>(context, mass.view(), mass.view(), mass.view());
   if (B == nullptr) return mass;
   const Buffer<U, Space> diagonal = extract_diagonal<U>(context, B->stored()->whole());
   const ConstBlockView<U, Space> entries(diagonal.data(), n, 1, 1);
-  SmallMatrix<double, Space> scales(context, 1, 2);
-  norm_scales<U>(context, entries, scales.view(1, 2));
-  MultiVector<T, Space> rounded(context, n, 1);
-  convert<T, U>(context, entries, scales.view(1, 2).block(0, 0, 1, 1), rounded.view());
-  scale_rows<T>(context, rounded.view(), mass.view(), mass.view());
+  scale_rows<T>(context, near_one<T>(context, entries).view(), mass.view(), mass.view());
   return mass;
 }
 
@@ -149,13 +158,14 @@ bool refine(Ctx& context, GridLevels<T, Ctx>& levels, Index l, ConstBlockView<T,
                                      .initial_guess = X.view(),
                                      .guess_from_random = true};
   LobpcgOptions options{};
-  options.nev = std::max<Index>(1, columns - 2);
+  options.nev = 1;  // of which nothing but memory depends
   options.criterion = Criterion::norm;
   options.tolerance = kNothingConverges;
   options.seed = seed;
   typename LobpcgWorkspace<T, Ctx>::Storage storage(
       context, LobpcgShape{A.row_range(), options.nev, columns, 0, true});
-  LobpcgSolve<T, Ctx> solve(context, problem, options, Monitor{}, storage);
+  const Monitor none;
+  LobpcgSolve<T, Ctx> solve(context, problem, options, none, storage);
   if (!solve.refine(first ? kStepsFromRandom : kStepsOfLevel)) return false;
   const BlockView<T, Space> found = storage.blocks.S().X;
   if (found.cols() < columns) return false;
@@ -195,11 +205,35 @@ bool start_on(Ctx& context, GridLevels<T, Ctx>* levels, const LinearOperator<U, 
   return true;
 }
 
-/// Whether X, with this number of entries, shall begin on coarse levels.
+/// Whether X, with this number of entries, shall begin on coarse levels. These know no constraints,
+/// so that a part of what they give may be lost.
 template <class Ctx>
-bool wanted(const LobpcgOptions& options, Index entries) {
+bool wanted(const LobpcgOptions& options, bool constrained, Index entries) {
   if (options.which == Which::largest || options.start == StartVectors::random) return false;
-  return options.start == StartVectors::nested || entries >= kWorthLevels<Ctx>;
+  return options.start == StartVectors::nested || (!constrained && entries >= kWorthLevels<Ctx>);
+}
+
+/// X ← N + X with the columns of X scaled to `kRandomPart` times the norms of those of N. False,
+/// with X scaled, if a norm is 0 or not finite.
+template <RealScalar T, class Ctx, class Space = typename Ctx::Space>
+bool add_random_part(Ctx& context, ConstBlockView<T, Space> N, BlockView<T, Space> X,
+                     Packet<Ctx>& packet) {
+  const Index b = X.cols();
+  packet.clear();
+  const auto of_X = packet.add(b, 1), of_N = packet.add(b, 1);
+  column_norms<T>(context, X, of_X.there);
+  column_norms<T>(context, N, of_N.there);
+  packet.fetch(context);
+  std::vector<double> factors;
+  for (Index j = 0; j < b; ++j) {
+    factors.push_back(kRandomPart * of_N.here(j, 0) / of_X.here(j, 0));
+    if (!(factors.back() > 0) || !std::isfinite(factors.back())) return false;
+  }
+  SmallMatrix<double, Space> there(context, b, 1);
+  send(context, ConstSmallView<double, HostSpace>{factors.data(), b, 1, b}, there.view(b, 1));
+  scale_columns<T>(context, there.view(b, 1), X);
+  axpby<T>(context, 1, N, 1, X);
+  return true;
 }
 
 }  // namespace
@@ -211,7 +245,7 @@ bool nested_start(Ctx& context, const EigenProblem<T, Ctx>& problem,
   if constexpr (!RealScalar<T>) {
     return false;
   } else {
-    if (!wanted<Ctx>(options, X.rows() * X.cols())) return false;
+    if (!wanted<Ctx>(options, problem.constraints.cols() > 0, X.rows() * X.cols())) return false;
     if (problem.B != nullptr && problem.B->stored() == nullptr) return false;
     const PreconditionerStage<T, Ctx>& stage = preconditioner.current();
     if constexpr (std::same_as<T, double>) {
@@ -223,28 +257,42 @@ bool nested_start(Ctx& context, const EigenProblem<T, Ctx>& problem,
   }
 }
 
+namespace {
+
+/// `nested_start`. False, too, where its memory is not there.
+template <RealScalar T, class Ctx>
+bool made_on_levels(Ctx& context, const EigenProblem<T, Ctx>& problem,
+                    const PreconditionerSchedule<T, Ctx>& preconditioner,
+                    const LobpcgOptions& options, BlockView<T, typename Ctx::Space> N) {
+  try {
+    return nested_start(context, problem, preconditioner, options, N);
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 template <Scalar T, class Ctx>
 std::uint64_t begin_on_levels(Ctx& context, const EigenProblem<T, Ctx>& problem,
                               const PreconditionerSchedule<T, Ctx>& preconditioner,
                               const LobpcgOptions& options, std::uint64_t stream,
                               typename LobpcgWorkspace<T, Ctx>::Storage& storage) {
-  using Block = BlockView<T, typename Ctx::Space>;
-  LobpcgBlocks<T, Ctx>& blocks = storage.blocks;
-  const Index b = blocks.x();
-  blocks.restart(std::max(b, std::min(widest_start(b), storage.shape.n() / 4)));
-  const Block X = blocks.S().X, N = blocks.AS().X;
-  if (!nested_start(context, problem, preconditioner, options, N)) {
+  if constexpr (RealScalar<T>) {
+    LobpcgBlocks<T, Ctx>& blocks = storage.blocks;
+    const Index b = blocks.x(), room = storage.shape.n() - blocks.locked();
+    blocks.restart(std::max(b, std::min(widest_start(b), room / 4)));
+    const auto X = blocks.S().X, N = blocks.AS().X;
+    const bool made = made_on_levels(context, problem, preconditioner, options, N);
+    if (made) {
+      fill_random(context, options.seed, stream, X, storage.shape.rows.first);
+      if (add_random_part(context, N, X, storage.packet)) return 1;
+    }
     blocks.restart(b);
-    return 0;
+    if (made) fill_random(context, options.seed, stream, blocks.S().X, storage.shape.rows.first);
+    return made ? 1 : 0;
   }
-  fill_random(context, options.seed, stream, X, storage.shape.rows.first);
-  storage.packet.clear();
-  const auto of_X = storage.packet.add(X.cols(), 1), of_N = storage.packet.add(X.cols(), 1);
-  column_norms<T>(context, X, of_X.there);
-  column_norms<T>(context, N, of_N.there);
-  storage.packet.fetch(context);
-  axpby<T>(context, 1, N, kRandomPart * of_N.here(0, 0) / of_X.here(0, 0), X);
-  return 1;
+  return 0;
 }
 
 #define HEDDLE_INSTANTIATE(T, Ctx)                                                        \

@@ -11,8 +11,8 @@ namespace heddle::detail {
 ///     M_0 = S diag(B) S,    M_{l+1} = diag(P_lᵀ M_l P_l)
 ///
 /// and A_l, P_l and S of `GridLevels`. A few LOBPCG steps on the coarsest level with enough rows
-/// begin with random vectors, those on each finer one with the vectors of the coarser one times
-/// P_l. Motions that the coarse levels lack are not in X.
+/// begin with random vectors. Those on each finer level begin with P_l times the vectors of the
+/// coarser one. Motions that the coarse levels lack are not in X.
 ///
 /// False where the options or the model do not want it, the preconditioner has no such levels, or B
 /// is not stored. X is then not changed.
@@ -23,9 +23,10 @@ bool nested_start(Ctx& context, const EigenProblem<T, Ctx>& problem,
                   const PreconditionerSchedule<T, Ctx>& preconditioner,
                   const LobpcgOptions& options, BlockView<T, typename Ctx::Space> X);
 
-/// Replaces the random X of a storage by N + δ V with N of `nested_start`, in up to `widest_start`
-/// columns, and V from the random stream. Motions that the coarse levels lack are in V. Returns the
-/// number of streams used, 0 where there is no N and X stays.
+/// Replaces the random X of a storage by N + V, with N of `nested_start` in up to `widest_start`
+/// columns. V is random, with a fifth of the norms: it holds motions that the coarse levels lack.
+/// A S is overwritten. Returns the number of random streams used, of which `stream` is the first. X
+/// stays random where there is no N, or no memory for it.
 template <Scalar T, class Ctx>
 std::uint64_t begin_on_levels(Ctx& context, const EigenProblem<T, Ctx>& problem,
                               const PreconditionerSchedule<T, Ctx>& preconditioner,

@@ -73,6 +73,7 @@ void LobpcgSolve<T, Ctx>::run() {
 
 template <Scalar T, class Ctx>
 bool LobpcgSolve<T, Ctx>::refine(Index steps) {
+  refining_ = true;
   blocks_.reset();
   start_X();
   if (!engine_.ended()) set_norms();

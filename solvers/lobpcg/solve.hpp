@@ -95,6 +95,7 @@ class LobpcgSolve {
   Index steps_since_refresh_ = 0;
   Index fresh_directions_ = 0;  // number of random columns in the next W
   bool refresh_due_ = false;    // whether the next iteration begins with `refresh`
+  bool refining_ = false;       // whether guesses take all of X
   bool guessed_ = false;        // whether X began with guesses that may lack a wanted pair
   // Whether the iteration was restarted without P, at the first stagnation.
   bool restarted_ = false;

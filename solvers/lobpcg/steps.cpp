@@ -80,7 +80,7 @@ void LobpcgSolve<T, Ctx>::start_X() {
   const Index b = std::min(s_.shape.block, s_.shape.n() - blocks_.locked());
   // Two guard columns stay random, see GuardEvidence. Without them, a guess that is
   // exact for other pairs would be taken for the wanted ones.
-  const Index places = problem_.guess_from_random ? b : std::max<Index>(0, b - 2);
+  const Index places = refining_ ? b : std::max<Index>(0, b - 2);
   const Index guesses = streams_ == 0 ? std::min(places, problem_.initial_guess.cols()) : 0;
   blocks_.restart(b);
   if (b == s_.shape.n()) {  // not with constraints, which may span unit vectors
@@ -326,7 +326,7 @@ void LobpcgSolve<T, Ctx>::orthonormalize_W() {
 template <Scalar T, class Ctx>
 void LobpcgSolve<T, Ctx>::rayleigh_ritz(std::span<const double> errors) {
   constexpr Index kUnit = LobpcgBlocks<T, Ctx>::kWidthUnit;
-  const bool alone = blocks_.p() + blocks_.w() == 0;  // of X alone, which it keeps
+  const bool alone = blocks_.p() + blocks_.w() == 0;  // of X, which may be wider than the block
   const Index most = std::max(s_.shape.block, alone ? blocks_.x() : 0);
   const Index wanted = block_wanted(pairs_, options_.nev, most) + kUnit - 1;
   const Index x = std::min(most, wanted - wanted % kUnit);

@@ -14,7 +14,7 @@ using test::error_of;
 
 const std::string kSolverKeys =
     "type, nev, which, block_size, tolerance, criterion, max_iterations, time_limit_s, "
-    "refresh_interval, start, certify, preconditioner";
+    "start, refresh_interval, certify, preconditioner";
 const std::string kTopKeys =
     "problem, solver, spmm, device, devices, precision, threads, "
     "distribution, seed, output, checkpoint";

@@ -258,7 +258,7 @@ TEST_F(LobpcgProcess, BadConfigurations) {
   expect_refused(solve("problem: {matrix: a.mtx}\nsolver: {nve: 10}"), 1,
                  "case.yaml:2:10: unknown key 'nve' in solver (did you mean 'nev'?); valid keys: "
                  "type, nev, which, block_size, tolerance, criterion, max_iterations, "
-                 "time_limit_s, refresh_interval, start, certify, preconditioner");
+                 "time_limit_s, start, refresh_interval, certify, preconditioner");
   expect_refused(
       solve("problem: {matrix: a.mtx}\nsolver: {nev: ten}"), 1,
       "case.yaml:2:15: solver.nev: expected auto or an integer of at least 1, got 'ten'");
