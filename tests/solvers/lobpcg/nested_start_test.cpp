@@ -25,9 +25,11 @@ EigenResult<double, HostSpace> solved(HostContext& context, const Problem& probl
 }
 
 /// X of `nested_start`, or no columns where it returned false.
-MultiVector<double, HostSpace> start_block(HostContext& context, const Problem& problem, Index b) {
+MultiVector<double, HostSpace> start_block(HostContext& context, const Problem& problem, Index b,
+                                           double tolerance = 1e-8) {
   std::optional<PreconditionerSchedule<double, HostContext>> own;
   LobpcgOptions options;
+  options.tolerance = tolerance;
   MultiVector<double, HostSpace> X(context, problem.A->rows(), b);
   const bool made = detail::nested_start<double, HostContext>(
       context, problem, *schedule_of(problem.preconditioner, own), options, X.view());
@@ -65,6 +67,9 @@ TEST(NestedStart, NeedsLevelsAndAStoredMass) {
   test::DiagonalOperator<double> mass(std::vector<double>(2744, 2.0));
   EXPECT_EQ(start_block(context, {.A = &A, .preconditioner = &diagonal}, 6).cols(), 0);
   EXPECT_EQ(start_block(context, {.A = &A, .B = &mass, .preconditioner = &M}, 6).cols(), 0);
+  // Of loose tolerances, the few steps would not find pairs that the levels lack.
+  EXPECT_EQ(start_block(context, {.A = &A, .preconditioner = &M}, 6).cols(), 6);
+  EXPECT_EQ(start_block(context, {.A = &A, .preconditioner = &M}, 6, 1e-6).cols(), 0);
   // No coarser level has enough rows for so wide a block.
   EXPECT_EQ(start_block(context, {.A = &A, .preconditioner = &M}, 600).cols(), 0);
   const auto result =
