@@ -12,7 +12,8 @@ namespace heddle {
 enum class StartVectors {
   automatic,  ///< `nested` where the levels cost less than they save
   /// Approximations from the coarser levels of a multigrid preconditioner, with a random part, for
-  /// the smallest end. Random ones where there are no such levels or B is not stored.
+  /// the smallest end and tolerances up to 1e-7. Random ones where there are no such levels or B is
+  /// not stored.
   nested,
   random,
 };
