@@ -43,23 +43,29 @@ constexpr double kRandomPart = 0.2;
 /// A tolerance that no pair meets on a level.
 constexpr double kNothingConverges = 1e-30;
 
-/// Y = A_l X.
+/// One of the products of `GridLevels` on level l: with A_l, or a cycle.
 template <Scalar T, class Ctx>
-class LevelMatrix final : public LinearOperator<T, Ctx> {
+class LevelProduct final : public Preconditioner<T, Ctx> {
  public:
   using Space = typename Ctx::Space;
+  using Product = void (GridLevels<T, Ctx>::*)(Ctx&, Index, ConstBlockView<T, Space>,
+                                               BlockView<T, Space>);
 
-  LevelMatrix(GridLevels<T, Ctx>& levels, Index l)
-      : LinearOperator<T, Ctx>(levels.order(l), levels.order(l)), levels_(levels), level_(l) {}
+  LevelProduct(GridLevels<T, Ctx>& levels, Index l, Product product)
+      : Preconditioner<T, Ctx>(levels.order(l), levels.order(l)),
+        levels_(levels),
+        level_(l),
+        product_(product) {}
 
  protected:
   void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
-    levels_.multiply(context, level_, X, Y);
+    (levels_.*product_)(context, level_, X, Y);
   }
 
  private:
   GridLevels<T, Ctx>& levels_;
   Index level_;
+  Product product_;
 };
 
 /// Y = M_l X with a diagonal M_l, n_l×1.
@@ -78,25 +84,6 @@ class LevelMass final : public LinearOperator<T, Ctx> {
 
  private:
   ConstBlockView<T, Space> diagonal_;
-};
-
-/// Y = one cycle from level l on.
-template <Scalar T, class Ctx>
-class LevelCycle final : public Preconditioner<T, Ctx> {
- public:
-  using Space = typename Ctx::Space;
-
-  LevelCycle(GridLevels<T, Ctx>& levels, Index l)
-      : Preconditioner<T, Ctx>(levels.order(l), levels.order(l)), levels_(levels), level_(l) {}
-
- protected:
-  void apply_block(Ctx& context, ConstBlockView<T, Space> X, BlockView<T, Space> Y) override {
-    levels_.cycle(context, level_, X, Y);
-  }
-
- private:
-  GridLevels<T, Ctx>& levels_;
-  Index level_;
 };
 
 /// The coarsest level with enough rows for `columns`. 0 if only the finest one has.
@@ -153,9 +140,9 @@ std::vector<MultiVector<T, typename Ctx::Space>> level_masses(Ctx& context,
 template <RealScalar T, class Ctx, class Space = typename Ctx::Space>
 bool refine(Ctx& context, GridLevels<T, Ctx>& levels, Index l, ConstBlockView<T, Space> mass,
             Index columns, std::uint64_t seed, MultiVector<T, Space>& X) {
-  LevelMatrix<T, Ctx> A(levels, l);
+  LevelProduct<T, Ctx> A(levels, l, &GridLevels<T, Ctx>::multiply);
   LevelMass<T, Ctx> M(mass);
-  LevelCycle<T, Ctx> cycle(levels, l);
+  LevelProduct<T, Ctx> cycle(levels, l, &GridLevels<T, Ctx>::cycle);
   const bool first = X.cols() == 0;
   const EigenProblem<T, Ctx> problem{.A = &A,
                                      .B = &M,
@@ -163,7 +150,7 @@ bool refine(Ctx& context, GridLevels<T, Ctx>& levels, Index l, ConstBlockView<T,
                                      .initial_guess = X.view(),
                                      .guess_from_random = true};
   LobpcgOptions options{};
-  options.nev = 1;  // of which nothing but memory depends
+  options.nev = 1;  // the steps depend on the block alone
   options.criterion = Criterion::norm;
   options.tolerance = kNothingConverges;
   options.seed = seed;

@@ -14,9 +14,9 @@ namespace heddle::detail {
 /// begin with random vectors. Those on each finer level begin with P_l times the vectors of the
 /// coarser one. Motions that the coarse levels lack are not in X.
 ///
-/// False where the options or the model do not want it, the preconditioner has no such levels, or B
-/// is not stored. X is then not changed.
-/// Source: Knyazev, Neymeyr, Efficient solution of symmetric eigenvalue problems using multigrid
+/// False for the largest end, for tolerances above 1e-7, where `options.start` excludes it, where
+/// the preconditioner has no such levels, and where B is not stored. X is then not changed. Source:
+/// Knyazev, Neymeyr, Efficient solution of symmetric eigenvalue problems using multigrid
 /// preconditioners in the LOBPCG method, ETNA 15 (2003) 38.
 template <Scalar T, class Ctx>
 bool nested_start(Ctx& context, const EigenProblem<T, Ctx>& problem,
